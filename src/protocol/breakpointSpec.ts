@@ -1,0 +1,121 @@
+/**
+ * What a function breakpoint's name means. The same text works in the Breakpoints view, in launch.json and in
+ * the panel's form; both targets read it here.
+ */
+
+export const BOUNDARIES = ['selective_scan', 'causal_conv1d'] as const;
+export type Boundary = (typeof BOUNDARIES)[number];
+
+/** `entry`: inputs are known; `exit`: outputs too; `step`: after each time step of a scan. */
+export type Phase = 'entry' | 'exit' | 'step';
+
+export type BreakpointTarget =
+  | { kind: 'boundary'; boundary: Boundary; phase: Phase }
+  | { kind: 'module'; glob: string; phase: 'entry' | 'exit' };
+
+/** A wrong breakpoint name, with one sentence that says what to write instead. */
+export class BreakpointSpecError extends Error {}
+
+/** Reads `selective_scan`, `selective_scan:exit`, `causal_conv1d`, `layers.*.norm:exit`, ... */
+export function parseBreakpointName(name: string): BreakpointTarget {
+  const text = name.trim();
+  const colon = text.lastIndexOf(':');
+  const path = colon < 0 ? text : text.slice(0, colon);
+  const phase = colon < 0 ? 'entry' : parsePhase(text.slice(colon + 1), text);
+  if (!path)
+    throw new BreakpointSpecError('The breakpoint has no name; write e.g. selective_scan or layers.3.mixer.');
+  const boundary = BOUNDARIES.find((b) => b === path);
+  if (boundary) return boundaryTarget(boundary, phase);
+  if (phase === 'step')
+    throw new BreakpointSpecError(`Only selective_scan has steps; "${path}" takes :entry or :exit.`);
+  if (!/^[\w*?.[\]-]+$/.test(path)) {
+    throw new BreakpointSpecError(
+      `"${path}" is neither a boundary (${BOUNDARIES.join(', ')}) nor a module path such as layers.3.mixer or layers.*.norm.`,
+    );
+  }
+  return { kind: 'module', glob: path, phase };
+}
+
+function boundaryTarget(boundary: Boundary, phase: Phase): BreakpointTarget {
+  if (phase === 'step' && boundary !== 'selective_scan') {
+    throw new BreakpointSpecError(`Only selective_scan has steps; "${boundary}" takes :entry or :exit.`);
+  }
+  return { kind: 'boundary', boundary, phase };
+}
+
+function parsePhase(word: string, text: string): Phase {
+  if (word === 'entry' || word === 'exit' || word === 'step') return word;
+  throw new BreakpointSpecError(`":${word}" in "${text}" is not known; use :entry, :exit or :step.`);
+}
+
+/** Turns a module glob into a test: `*` and `?` stay within one part of the path, `**` crosses dots. */
+export function matchGlob(glob: string): (path: string) => boolean {
+  const source = glob
+    .split('**')
+    .map((part) =>
+      part
+        .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+        .replace(/\*/g, '[^.]*')
+        .replace(/\?/g, '[^.]'),
+    )
+    .join('.*');
+  const pattern = new RegExp(`^${source}$`);
+  return (path) => pattern.test(path);
+}
+
+/** A hit condition: `5` stops at the 5th hit only, `>= 5` from the 5th on, `% 10` at every 10th. */
+export type HitCondition = (hit: number) => boolean;
+
+export function parseHitCondition(text: string): HitCondition {
+  const match = /^\s*(==|=|>=|>|<=|<|%)?\s*(\d+)\s*$/.exec(text);
+  const count = match ? Number(match[2]) : Number.NaN;
+  if (!match || (match[1] === '%' && count === 0)) {
+    throw new BreakpointSpecError(`The hit count "${text}" is not understood; write 5, >= 5 or % 10.`);
+  }
+  switch (match[1]) {
+    case '>=':
+      return (hit) => hit >= count;
+    case '>':
+      return (hit) => hit > count;
+    case '<=':
+      return (hit) => hit <= count;
+    case '<':
+      return (hit) => hit < count;
+    case '%':
+      return (hit) => hit % count === 0;
+    default:
+      return (hit) => hit === count;
+  }
+}
+
+/** A log message split into text and `{expressions}`; `{{` and `}}` are literal braces. */
+export type LogPart = { text: string } | { expression: string };
+
+export function parseLogMessage(message: string): LogPart[] {
+  const parts: LogPart[] = [];
+  let text = '';
+  for (let i = 0; i < message.length; i++) {
+    const c = message[i];
+    if ((c === '{' || c === '}') && message[i + 1] === c) {
+      text += c;
+      i++;
+    } else if (c === '{') {
+      const end = closingBrace(message, i);
+      if (text) parts.push({ text });
+      text = '';
+      parts.push({ expression: message.slice(i + 1, end).trim() });
+      i = end;
+    } else text += c;
+  }
+  if (text) parts.push({ text });
+  return parts;
+}
+
+function closingBrace(message: string, open: number): number {
+  let depth = 0;
+  for (let i = open; i < message.length; i++) {
+    if (message[i] === '{') depth++;
+    if (message[i] === '}' && --depth === 0) return i;
+  }
+  throw new BreakpointSpecError(`The log message "${message}" has a "{" without its "}".`);
+}

@@ -1,0 +1,24 @@
+/** The arguments of a launch configuration of type `mamba` for the embedded target. */
+export interface EmbeddedLaunch {
+  /** A published name, a JSON file with the constructor's arguments, or both given as an object. */
+  model: string | Record<string, unknown>;
+  /** safetensors or PyTorch file; absent means weights from `seed`. */
+  checkpoint?: string;
+  /** PNG, JPEG, `.npy`, or a safetensors file with `input` (and `labels`). */
+  input?: string;
+  /** Class index the person expects; shown with the result. */
+  label?: number;
+  /** For seeded weights; 0 by default. */
+  seed?: number;
+  stopOnEntry?: boolean;
+  breakpoints?: LaunchBreakpoint[];
+  /** Set by VS Code for "Run Without Debugging". */
+  noDebug?: boolean;
+}
+
+export interface LaunchBreakpoint {
+  name: string;
+  condition?: string;
+  hitCondition?: string;
+  logMessage?: string;
+}
