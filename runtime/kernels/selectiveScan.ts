@@ -1,0 +1,88 @@
+import type { Tensor } from '../tensor/tensor';
+
+/** The tensors of one selective scan, by the paper's names (Gu & Dao 2023, Algorithm 2). */
+export interface ScanTensors {
+  /** Input, (B, D, L). */
+  u: Tensor;
+  /** Step size after softplus, (B, D, L). */
+  delta: Tensor;
+  /** (D, N). */
+  A: Tensor;
+  /** (B, N, L). */
+  B: Tensor;
+  /** (B, N, L). */
+  C: Tensor;
+  /** Skip weights, (D). */
+  D?: Tensor;
+  /** Gate, (B, D, L): the output is multiplied by silu(z). */
+  z?: Tensor;
+}
+
+/**
+ * Selective scan: h[t] = exp(delta[t] A) h[t-1] + delta[t] B[t] u[t]; y[t] = (C[t] h[t] + D u[t]) silu(z[t]).
+ * Writes y (B, D, L). The state is held in float64, so this is also the accurate one of the two forms; the
+ * plain recurrence that a person steps through lives in models/recurrence.ts.
+ */
+export function selectiveScan(s: ScanTensors, y: Tensor): void {
+  const [batch, channels, length] = s.u.shape;
+  const states = s.A.shape[1];
+  const Bt = new Float32Array(length * states);
+  const Ct = new Float32Array(length * states);
+  const A = new Float64Array(states);
+  const h = new Float64Array(states);
+  for (let b = 0; b < batch; b++) {
+    packTimeMajor(s.B, b, Bt);
+    packTimeMajor(s.C, b, Ct);
+    for (let d = 0; d < channels; d++) {
+      for (let n = 0; n < states; n++) A[n] = s.A.at(d, n);
+      h.fill(0);
+      scanChannel(s, b, d, A, Bt, Ct, h, y, length);
+    }
+  }
+}
+
+/** x (B, N, L) of one batch element as (L, N), so that the states of a step lie side by side. */
+function packTimeMajor(x: Tensor, b: number, to: Float32Array): void {
+  const [, states, length] = x.shape;
+  for (let n = 0; n < states; n++) {
+    let at = x.offset + b * x.strides[0] + n * x.strides[1];
+    for (let t = 0; t < length; t++, at += x.strides[2]) to[t * states + n] = x.data[at];
+  }
+}
+
+function scanChannel(
+  s: ScanTensors,
+  b: number,
+  d: number,
+  A: Float64Array,
+  Bt: Float32Array,
+  Ct: Float32Array,
+  h: Float64Array,
+  y: Tensor,
+  length: number,
+): void {
+  const states = A.length;
+  const skip = s.D ? s.D.at(d) : 0;
+  const row = (x: Tensor) => x.offset + b * x.strides[0] + d * x.strides[1];
+  const [uRow, deltaRow, yRow] = [row(s.u), row(s.delta), row(y)];
+  const zRow = s.z ? row(s.z) : 0;
+  const [u, delta, out] = [s.u.data, s.delta.data, y.data];
+  const [uStep, deltaStep, yStep] = [s.u.strides[2], s.delta.strides[2], y.strides[2]];
+  for (let t = 0; t < length; t++) {
+    const ut = u[uRow + t * uStep];
+    const dt = delta[deltaRow + t * deltaStep];
+    const written = dt * ut;
+    let sum = 0;
+    for (let n = 0, k = t * states; n < states; n++, k++) {
+      const hn = Math.exp(dt * A[n]) * h[n] + written * Bt[k];
+      h[n] = hn;
+      sum += hn * Ct[k];
+    }
+    sum += skip * ut;
+    if (s.z) {
+      const zt = s.z.data[zRow + t * s.z.strides[2]];
+      sum *= zt / (1 + Math.exp(-zt));
+    }
+    out[yRow + t * yStep] = sum;
+  }
+}

@@ -1,0 +1,312 @@
+import type { Summary } from '../../src/protocol/summary';
+import { Tensor } from '../tensor/tensor';
+
+/** Elements per block: what a block loads stays in the first cache, and one sum tells whether all is finite. */
+const BLOCK = 4096;
+const DEFAULT_BINS = 64;
+const MAX_BINS = 65536;
+
+/** What the first pass gathers; of the finite elements unless the name says otherwise. */
+interface Totals {
+  nan: number;
+  posInf: number;
+  negInf: number;
+  zeros: number;
+  sum: number;
+  min: number;
+  max: number;
+}
+
+/** What the second pass gathers. Four histograms side by side, so that equal neighbours do not wait in line. */
+interface Spread {
+  min: number;
+  mean: number;
+  /** Bins per unit of value. */
+  scale: number;
+  /** Slots of one histogram: the bins and one for the maximum itself. */
+  slots: number;
+  counts: Int32Array;
+  /** Sum of squared distances from the mean. */
+  squares: number;
+}
+
+/**
+ * Statistics of a tensor of any shape and strides, in two passes over its storage and without a copy of it.
+ * Statistics and histogram are of the finite elements, in float64; all `null` when there is none, with an
+ * empty (all zero) histogram. A constant tensor has all its elements in the first bin.
+ *
+ * @throws RangeError when `bins` is not a whole number from 1 to 65,536.
+ */
+export function summarize(tensor: Tensor, options: { bins?: number } = {}): Summary {
+  const bins = options.bins ?? DEFAULT_BINS;
+  if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS)
+    throw new RangeError(`A histogram of ${bins} bins cannot be made; choose 1 to 65,536.`);
+  const { view, repeats } = inMemoryOrder(tensor);
+  const t = firstPass(view);
+  const finite = view.numel - t.nan - t.posInf - t.negInf;
+  const mean = finite ? t.sum / finite : null;
+  const spread = finite && t.min < t.max ? secondPass(view, t, t.sum / finite, bins) : null;
+  return {
+    dtype: tensor.dtype,
+    device: 'cpu',
+    shape: [...tensor.shape],
+    strides: [...tensor.strides],
+    contiguous: tensor.contiguous,
+    numel: tensor.numel,
+    nan: t.nan * repeats,
+    posInf: t.posInf * repeats,
+    negInf: t.negInf * repeats,
+    zeros: t.zeros * repeats,
+    min: finite ? t.min : null,
+    max: finite ? t.max : null,
+    mean: finite && !spread ? t.min : mean,
+    std: spread ? Math.sqrt(spread.squares / finite) : finite ? 0 : null,
+    absmax: finite ? Math.max(Math.abs(t.min), Math.abs(t.max)) : null,
+    histogram: histogramOf(spread, bins, finite, repeats),
+  };
+}
+
+function histogramOf(spread: Spread | null, bins: number, finite: number, repeats: number): number[] {
+  const histogram = new Array<number>(bins).fill(0);
+  if (!spread) {
+    histogram[0] = finite * repeats;
+    return histogram;
+  }
+  spread.counts.forEach((n, i) => {
+    histogram[Math.min(i % spread.slots, bins - 1)] += n * repeats;
+  });
+  return histogram;
+}
+
+/**
+ * The same elements, each once, in the order in which they lie in memory: flipped axes turned back, expanded
+ * axes dropped (`repeats` counts them), transposed ones sorted, neighbours joined. Only for what does not
+ * depend on the order of elements.
+ */
+function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number } {
+  if (tensor.contiguous || tensor.numel === 0) return { view: tensor, repeats: 1 };
+  let offset = tensor.offset;
+  let repeats = 1;
+  const axes: { size: number; stride: number }[] = [];
+  tensor.shape.forEach((size, axis) => {
+    const stride = tensor.strides[axis];
+    if (size === 1) return;
+    if (stride === 0) repeats *= size;
+    else axes.push({ size, stride: Math.abs(stride) });
+    if (stride < 0) offset += (size - 1) * stride;
+  });
+  axes.sort((a, b) => b.stride - a.stride);
+  for (let i = axes.length - 2; i >= 0; i--) {
+    const outer = axes[i];
+    const inner = axes[i + 1];
+    if (outer.stride === inner.stride * inner.size)
+      axes.splice(i, 2, { size: outer.size * inner.size, stride: inner.stride });
+  }
+  const view = new Tensor(
+    tensor.data,
+    axes.map((a) => a.size),
+    axes.map((a) => a.stride),
+    offset,
+  );
+  return { view, repeats };
+}
+
+/** Calls `visit` with runs of at most `BLOCK` elements. */
+function forEachBlock(view: Tensor, visit: (at: number, step: number, length: number) => void): void {
+  view.forEachRow((at, step, length) => {
+    for (let done = 0; done < length; done += BLOCK)
+      visit(at + done * step, step, Math.min(BLOCK, length - done));
+  });
+}
+
+function firstPass(view: Tensor): Totals {
+  const totals: Totals = {
+    nan: 0,
+    posInf: 0,
+    negInf: 0,
+    zeros: 0,
+    sum: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+  };
+  forEachBlock(view, (at, step, length) => {
+    if (!addFiniteBlock(view.data, at, step, length, totals))
+      addMixedBlock(view.data, at, step, length, totals);
+  });
+  return totals;
+}
+
+/**
+ * Adds a block to the totals, or does nothing and returns false when an element is NaN or infinite: a float64
+ * sum of finite float32 cannot overflow, so the sum tells. The comparisons are grouped because a branch that
+ * is almost never taken costs less than four that depend on each other.
+ */
+function addFiniteBlock(data: Float32Array, at: number, step: number, length: number, t: Totals): boolean {
+  let min = t.min;
+  let max = t.max;
+  let zeros = 0;
+  let sum0 = 0;
+  let sum1 = 0;
+  const end = at + length * step;
+  const unrolled = length - (length % 4);
+  let i = at;
+  for (let k = 0; k < unrolled; k += 4) {
+    const a = data[i];
+    const b = data[i + step];
+    const c = data[i + 2 * step];
+    const d = data[i + 3 * step];
+    i += 4 * step;
+    sum0 += a + b;
+    sum1 += c + d;
+    if (a < min || b < min || c < min || d < min) {
+      if (a < min) min = a;
+      if (b < min) min = b;
+      if (c < min) min = c;
+      if (d < min) min = d;
+    }
+    if (a > max || b > max || c > max || d > max) {
+      if (a > max) max = a;
+      if (b > max) max = b;
+      if (c > max) max = c;
+      if (d > max) max = d;
+    }
+    // Four float32 cannot underflow in float64.
+    if (a * b * (c * d) === 0) zeros += Number(a === 0) + Number(b === 0) + Number(c === 0) + Number(d === 0);
+  }
+  for (; i !== end; i += step) {
+    const a = data[i];
+    sum0 += a;
+    if (a < min) min = a;
+    if (a > max) max = a;
+    if (a === 0) zeros++;
+  }
+  const sum = sum0 + sum1;
+  if (sum - sum !== 0) return false;
+  t.sum += sum;
+  t.zeros += zeros;
+  t.min = min;
+  t.max = max;
+  return true;
+}
+
+function addMixedBlock(data: Float32Array, at: number, step: number, length: number, t: Totals): void {
+  for (let k = 0, i = at; k < length; k++, i += step) {
+    const x = data[i];
+    if (x - x === 0) {
+      t.sum += x;
+      if (x < t.min) t.min = x;
+      if (x > t.max) t.max = x;
+      if (x === 0) t.zeros++;
+    } else if (x > 0) t.posInf++;
+    else if (x < 0) t.negInf++;
+    else t.nan++;
+  }
+}
+
+function secondPass(view: Tensor, totals: Totals, mean: number, bins: number): Spread {
+  const spread: Spread = {
+    min: totals.min,
+    mean,
+    scale: bins / (totals.max - totals.min),
+    slots: bins + 1,
+    counts: new Int32Array(4 * (bins + 1)),
+    squares: 0,
+  };
+  const spreadBlock = totals.nan + totals.posInf + totals.negInf === 0 ? spreadFiniteBlock : spreadMixedBlock;
+  forEachBlock(view, (at, step, length) => spreadBlock(view.data, at, step, length, spread));
+  return spread;
+}
+
+function spreadFiniteBlock(data: Float32Array, at: number, step: number, length: number, s: Spread): void {
+  const { min, mean, scale, slots, counts } = s;
+  let squares0 = 0;
+  let squares1 = 0;
+  const end = at + length * step;
+  const unrolled = length - (length % 4);
+  let i = at;
+  for (let k = 0; k < unrolled; k += 4) {
+    const a = data[i];
+    const b = data[i + step];
+    const c = data[i + 2 * step];
+    const d = data[i + 3 * step];
+    i += 4 * step;
+    squares0 += (a - mean) * (a - mean) + (b - mean) * (b - mean);
+    squares1 += (c - mean) * (c - mean) + (d - mean) * (d - mean);
+    counts[((a - min) * scale) | 0]++;
+    counts[slots + (((b - min) * scale) | 0)]++;
+    counts[2 * slots + (((c - min) * scale) | 0)]++;
+    counts[3 * slots + (((d - min) * scale) | 0)]++;
+  }
+  for (; i !== end; i += step) {
+    const a = data[i];
+    squares0 += (a - mean) * (a - mean);
+    counts[((a - min) * scale) | 0]++;
+  }
+  s.squares += squares0 + squares1;
+}
+
+function spreadMixedBlock(data: Float32Array, at: number, step: number, length: number, s: Spread): void {
+  const { min, mean, scale, counts } = s;
+  let squares = 0;
+  for (let k = 0, i = at; k < length; k++, i += step) {
+    const x = data[i];
+    if (x - x !== 0) continue;
+    squares += (x - mean) * (x - mean);
+    counts[((x - min) * scale) | 0]++;
+  }
+  s.squares += squares;
+}
+
+/** How many elements are NaN or infinite, and where the first one is. */
+export interface NonFiniteCount {
+  nan: number;
+  posInf: number;
+  negInf: number;
+  /** Index per axis of the first such element in row-major order; `null` when all are finite. */
+  first: number[] | null;
+}
+
+/** Counts NaN and infinities. Nearly free for a finite tensor (one sum), since it runs after every op. */
+export function countNonFinite(tensor: Tensor): NonFiniteCount {
+  const count: NonFiniteCount = { nan: 0, posInf: 0, negInf: 0, first: null };
+  if (allFinite(tensor)) return count;
+  let position = 0;
+  let first = -1;
+  tensor.forEachRow((at, step, length) => {
+    for (let k = 0, i = at; k < length; k++, i += step) {
+      const x = tensor.data[i];
+      if (x - x === 0) continue;
+      if (first < 0) first = position + k;
+      if (x > 0) count.posInf++;
+      else if (x < 0) count.negInf++;
+      else count.nan++;
+    }
+    position += length;
+  });
+  count.first = tensor.indexOf(first);
+  return count;
+}
+
+function allFinite(tensor: Tensor): boolean {
+  const { view } = inMemoryOrder(tensor);
+  let total = 0;
+  forEachBlock(view, (at, step, length) => {
+    total += sumOfBlock(view.data, at, step, length);
+  });
+  return total - total === 0;
+}
+
+function sumOfBlock(data: Float32Array, at: number, step: number, length: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  const end = at + length * step;
+  const unrolled = length - (length % 4);
+  let i = at;
+  for (let k = 0; k < unrolled; k += 4) {
+    sum0 += data[i] + data[i + step];
+    sum1 += data[i + 2 * step] + data[i + 3 * step];
+    i += 4 * step;
+  }
+  for (; i !== end; i += step) sum0 += data[i];
+  return sum0 + sum1;
+}

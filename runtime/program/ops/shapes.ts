@@ -1,0 +1,71 @@
+import { copy } from '../../kernels/elementwise';
+import { numel, view } from '../../tensor/tensor';
+import { type OpKind, requireShape, shapeText } from '../op';
+
+/** Joins x0, x1, ... along an axis. A batch of 1 is repeated to the largest batch, as class tokens need. */
+export const concat: OpKind = {
+  name: 'concat',
+  infer: (inputs, a) => {
+    const values = Object.values(inputs);
+    const axis = a.axis as number;
+    const batch = Math.max(...values.map((x) => x.shape[0]));
+    const shape = [batch, ...values[0].shape.slice(1)];
+    for (const x of values) {
+      const fits =
+        x.shape.length === shape.length &&
+        x.shape.every((n, i) => i === axis || n === shape[i] || (i === 0 && n === 1));
+      requireShape(
+        fits,
+        () => `concat along axis ${axis} cannot join ${values.map((v) => shapeText(v.shape)).join(' and ')}`,
+      );
+    }
+    shape[axis] = values.reduce((n, x) => n + x.shape[axis], 0);
+    return { y: { shape, axes: values[0].axes } };
+  },
+  run: (inputs, { y }, a) => {
+    const axis = a.axis as number;
+    let start = 0;
+    for (const x of Object.values(inputs)) {
+      const part = y.with(view.slice(y, axis, start, start + x.shape[axis]));
+      for (let b = 0; b < y.shape[0]; b++) {
+        const from = x.with(view.select(x, 0, x.shape[0] === 1 ? 0 : b));
+        copy(from, part.with(view.select(part, 0, b)));
+      }
+      start += x.shape[axis];
+    }
+  },
+};
+
+type Reduce = (values: Float32Array) => number;
+
+/** Reduces one axis of x, which goes away. */
+function reduction(name: string, reduce: Reduce): OpKind {
+  return {
+    name,
+    infer: ({ x }, a) => {
+      const axis = a.axis as number;
+      requireShape(
+        axis < x.shape.length,
+        () => `${name} over axis ${axis} needs more axes than ${shapeText(x.shape)} has`,
+      );
+      const drop = <T>(xs: readonly T[]) => xs.filter((_, i) => i !== axis);
+      return { y: { shape: drop(x.shape), axes: drop(x.axes) } };
+    },
+    run: ({ x }, { y }, a) => {
+      const axis = a.axis as number;
+      const line = new Float32Array(x.shape[axis]);
+      for (let k = 0; k < numel(y.shape); k++) {
+        const index = y.indexOf(k);
+        const at = x.offset + index.reduce((sum, i, j) => sum + i * x.strides[j < axis ? j : j + 1], 0);
+        for (let i = 0; i < line.length; i++) line[i] = x.data[at + i * x.strides[axis]];
+        y.data[y.offset + k] = reduce(line);
+      }
+    },
+  };
+}
+
+export const mean = reduction('mean', (xs) => xs.reduce((sum, x) => sum + x, 0) / xs.length);
+/** The largest element; NaN when one is, as in PyTorch. */
+export const max = reduction('max', (xs) =>
+  xs.reduce((m, x) => (x > m || Number.isNaN(x) ? x : m), -Infinity),
+);
