@@ -18,7 +18,8 @@ export class Execution {
   /** Gives a parameter or an input its data. Throws a `RangeError` when the number of elements differs. */
   fill(value: Value, data: Float32Array): void {
     const expected = this.program.storageSizes[value.storage];
-    if (data.length !== expected) throw new RangeError(`${value.name} takes ${expected} elements, not ${data.length}.`);
+    if (data.length !== expected)
+      throw new RangeError(`${value.name} takes ${expected} elements, not ${data.length}.`);
     this.storages[value.storage] = data;
   }
 

@@ -3,6 +3,8 @@ import { Tensor } from '../tensor/tensor';
 
 /** Elements per block: what a block loads stays in the first cache, and one sum tells whether all is finite. */
 const BLOCK = 4096;
+/** Runs below this length are cheaper to gather than to visit one by one. */
+const SHORT_RUN = 64;
 const DEFAULT_BINS = 64;
 const MAX_BINS = 65536;
 
@@ -15,19 +17,6 @@ interface Totals {
   sum: number;
   min: number;
   max: number;
-}
-
-/** What the second pass gathers. Four histograms side by side, so that equal neighbours do not wait in line. */
-interface Spread {
-  min: number;
-  mean: number;
-  /** Bins per unit of value. */
-  scale: number;
-  /** Slots of one histogram: the bins and one for the maximum itself. */
-  slots: number;
-  counts: Int32Array;
-  /** Sum of squared distances from the mean. */
-  squares: number;
 }
 
 /**
@@ -45,7 +34,7 @@ export function summarize(tensor: Tensor, options: { bins?: number } = {}): Summ
   const t = firstPass(view);
   const finite = view.numel - t.nan - t.posInf - t.negInf;
   const mean = finite ? t.sum / finite : null;
-  const spread = finite && t.min < t.max ? secondPass(view, t, t.sum / finite, bins) : null;
+  const spread = finite && t.min < t.max ? secondPass(view, t, finite, bins) : null;
   return {
     dtype: tensor.dtype,
     device: 'cpu',
@@ -62,19 +51,13 @@ export function summarize(tensor: Tensor, options: { bins?: number } = {}): Summ
     mean: finite && !spread ? t.min : mean,
     std: spread ? Math.sqrt(spread.squares / finite) : finite ? 0 : null,
     absmax: finite ? Math.max(Math.abs(t.min), Math.abs(t.max)) : null,
-    histogram: histogramOf(spread, bins, finite, repeats),
+    histogram: (spread?.histogram ?? constantHistogram(finite, bins)).map((n) => n * repeats),
   };
 }
 
-function histogramOf(spread: Spread | null, bins: number, finite: number, repeats: number): number[] {
+function constantHistogram(count: number, bins: number): number[] {
   const histogram = new Array<number>(bins).fill(0);
-  if (!spread) {
-    histogram[0] = finite * repeats;
-    return histogram;
-  }
-  spread.counts.forEach((n, i) => {
-    histogram[Math.min(i % spread.slots, bins - 1)] += n * repeats;
-  });
+  histogram[0] = count;
   return histogram;
 }
 
@@ -111,12 +94,30 @@ function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number } {
   return { view, repeats };
 }
 
-/** Calls `visit` with runs of at most `BLOCK` elements. */
-function forEachBlock(view: Tensor, visit: (at: number, step: number, length: number) => void): void {
+/**
+ * Calls `visit` with blocks of elements that lie side by side: pieces of the storage itself where runs are
+ * long, else of a scratch block that short or strided runs are gathered into.
+ */
+function forEachBlock(view: Tensor, visit: (data: Float32Array, from: number, to: number) => void): void {
+  let scratch: Float32Array | null = null;
+  let filled = 0;
+  const { data } = view;
   view.forEachRow((at, step, length) => {
-    for (let done = 0; done < length; done += BLOCK)
-      visit(at + done * step, step, Math.min(BLOCK, length - done));
+    if (step === 1 && length >= SHORT_RUN) {
+      for (let from = at; from < at + length; from += BLOCK)
+        visit(data, from, Math.min(from + BLOCK, at + length));
+      return;
+    }
+    scratch ??= new Float32Array(BLOCK);
+    for (let k = 0, i = at; k < length; k++, i += step) {
+      scratch[filled++] = data[i];
+      if (filled === BLOCK) {
+        visit(scratch, 0, BLOCK);
+        filled = 0;
+      }
+    }
   });
+  if (scratch) visit(scratch, 0, filled);
 }
 
 function firstPass(view: Tensor): Totals {
@@ -129,9 +130,8 @@ function firstPass(view: Tensor): Totals {
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
   };
-  forEachBlock(view, (at, step, length) => {
-    if (!addFiniteBlock(view.data, at, step, length, totals))
-      addMixedBlock(view.data, at, step, length, totals);
+  forEachBlock(view, (data, from, to) => {
+    if (!addFiniteBlock(data, from, to, totals)) addMixedBlock(data, from, to, totals);
   });
   return totals;
 }
@@ -141,21 +141,18 @@ function firstPass(view: Tensor): Totals {
  * sum of finite float32 cannot overflow, so the sum tells. The comparisons are grouped because a branch that
  * is almost never taken costs less than four that depend on each other.
  */
-function addFiniteBlock(data: Float32Array, at: number, step: number, length: number, t: Totals): boolean {
+function addFiniteBlock(data: Float32Array, from: number, to: number, t: Totals): boolean {
   let min = t.min;
   let max = t.max;
   let zeros = 0;
   let sum0 = 0;
   let sum1 = 0;
-  const end = at + length * step;
-  const unrolled = length - (length % 4);
-  let i = at;
-  for (let k = 0; k < unrolled; k += 4) {
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
     const a = data[i];
-    const b = data[i + step];
-    const c = data[i + 2 * step];
-    const d = data[i + 3 * step];
-    i += 4 * step;
+    const b = data[i + 1];
+    const c = data[i + 2];
+    const d = data[i + 3];
     sum0 += a + b;
     sum1 += c + d;
     if (a < min || b < min || c < min || d < min) {
@@ -173,7 +170,7 @@ function addFiniteBlock(data: Float32Array, at: number, step: number, length: nu
     // Four float32 cannot underflow in float64.
     if (a * b * (c * d) === 0) zeros += Number(a === 0) + Number(b === 0) + Number(c === 0) + Number(d === 0);
   }
-  for (; i !== end; i += step) {
+  for (; i < to; i++) {
     const a = data[i];
     sum0 += a;
     if (a < min) min = a;
@@ -189,8 +186,8 @@ function addFiniteBlock(data: Float32Array, at: number, step: number, length: nu
   return true;
 }
 
-function addMixedBlock(data: Float32Array, at: number, step: number, length: number, t: Totals): void {
-  for (let k = 0, i = at; k < length; k++, i += step) {
+function addMixedBlock(data: Float32Array, from: number, to: number, t: Totals): void {
+  for (let i = from; i < to; i++) {
     const x = data[i];
     if (x - x === 0) {
       t.sum += x;
@@ -203,58 +200,82 @@ function addMixedBlock(data: Float32Array, at: number, step: number, length: num
   }
 }
 
-function secondPass(view: Tensor, totals: Totals, mean: number, bins: number): Spread {
-  const spread: Spread = {
-    min: totals.min,
-    mean,
-    scale: bins / (totals.max - totals.min),
-    slots: bins + 1,
-    counts: new Int32Array(4 * (bins + 1)),
-    squares: 0,
-  };
-  const spreadBlock = totals.nan + totals.posInf + totals.negInf === 0 ? spreadFiniteBlock : spreadMixedBlock;
-  forEachBlock(view, (at, step, length) => spreadBlock(view.data, at, step, length, spread));
-  return spread;
-}
-
-function spreadFiniteBlock(data: Float32Array, at: number, step: number, length: number, s: Spread): void {
-  const { min, mean, scale, slots, counts } = s;
-  let squares0 = 0;
-  let squares1 = 0;
-  const end = at + length * step;
-  const unrolled = length - (length % 4);
-  let i = at;
-  for (let k = 0; k < unrolled; k += 4) {
-    const a = data[i];
-    const b = data[i + step];
-    const c = data[i + 2 * step];
-    const d = data[i + 3 * step];
-    i += 4 * step;
-    squares0 += (a - mean) * (a - mean) + (b - mean) * (b - mean);
-    squares1 += (c - mean) * (c - mean) + (d - mean) * (d - mean);
-    counts[((a - min) * scale) | 0]++;
-    counts[slots + (((b - min) * scale) | 0)]++;
-    counts[2 * slots + (((c - min) * scale) | 0)]++;
-    counts[3 * slots + (((d - min) * scale) | 0)]++;
-  }
-  for (; i !== end; i += step) {
-    const a = data[i];
-    squares0 += (a - mean) * (a - mean);
-    counts[((a - min) * scale) | 0]++;
-  }
-  s.squares += squares0 + squares1;
-}
-
-function spreadMixedBlock(data: Float32Array, at: number, step: number, length: number, s: Spread): void {
-  const { min, mean, scale, counts } = s;
+/** Sum of squared distances from the mean, and the histogram. */
+function secondPass(
+  view: Tensor,
+  totals: Totals,
+  finite: number,
+  bins: number,
+): { squares: number; histogram: number[] } {
+  const { min, max } = totals;
+  const mean = totals.sum / finite;
+  const scale = bins / (max - min);
+  // The maximum itself falls one past the last bin, so each histogram has one slot more.
+  const counts = new Int32Array(4 * (bins + 1));
   let squares = 0;
-  for (let k = 0, i = at; k < length; k++, i += step) {
-    const x = data[i];
-    if (x - x !== 0) continue;
-    squares += (x - mean) * (x - mean);
-    counts[((x - min) * scale) | 0]++;
+  forEachBlock(view, (data, from, to) => {
+    countBlock(data, from, to, min, scale, counts);
+    squares += squaresOfBlock(data, from, to, mean);
+  });
+  const histogram = new Array<number>(bins).fill(0);
+  counts.forEach((n, slot) => {
+    histogram[Math.min(slot % (bins + 1), bins - 1)] += n;
+  });
+  // NaN and infinities become 0 as integers, so that they were counted in the first bin.
+  histogram[0] -= view.numel - finite;
+  return { squares, histogram };
+}
+
+/** Counts into four histograms side by side, so that equal neighbours do not wait for each other's count. */
+function countBlock(
+  data: Float32Array,
+  from: number,
+  to: number,
+  min: number,
+  scale: number,
+  counts: Int32Array,
+): void {
+  const second = counts.length >> 2;
+  const third = second + second;
+  const fourth = third + second;
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
+    const a = ((data[i] - min) * scale) | 0;
+    const b = ((data[i + 1] - min) * scale) | 0;
+    const c = ((data[i + 2] - min) * scale) | 0;
+    const d = ((data[i + 3] - min) * scale) | 0;
+    counts[a]++;
+    counts[second + b]++;
+    counts[third + c]++;
+    counts[fourth + d]++;
   }
-  s.squares += squares;
+  for (; i < to; i++) counts[((data[i] - min) * scale) | 0]++;
+}
+
+function squaresOfBlock(data: Float32Array, from: number, to: number, mean: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
+    const a = data[i] - mean;
+    const b = data[i + 1] - mean;
+    const c = data[i + 2] - mean;
+    const d = data[i + 3] - mean;
+    sum0 += a * a + b * b;
+    sum1 += c * c + d * d;
+  }
+  for (; i < to; i++) sum0 += (data[i] - mean) * (data[i] - mean);
+  const sum = sum0 + sum1;
+  return sum - sum === 0 ? sum : finiteSquares(data, from, to, mean);
+}
+
+function finiteSquares(data: Float32Array, from: number, to: number, mean: number): number {
+  let sum = 0;
+  for (let i = from; i < to; i++) {
+    const d = data[i] - mean;
+    if (d - d === 0) sum += d * d;
+  }
+  return sum;
 }
 
 /** How many elements are NaN or infinite, and where the first one is. */
@@ -290,23 +311,20 @@ export function countNonFinite(tensor: Tensor): NonFiniteCount {
 function allFinite(tensor: Tensor): boolean {
   const { view } = inMemoryOrder(tensor);
   let total = 0;
-  forEachBlock(view, (at, step, length) => {
-    total += sumOfBlock(view.data, at, step, length);
+  forEachBlock(view, (data, from, to) => {
+    total += sumOfBlock(data, from, to);
   });
   return total - total === 0;
 }
 
-function sumOfBlock(data: Float32Array, at: number, step: number, length: number): number {
+function sumOfBlock(data: Float32Array, from: number, to: number): number {
   let sum0 = 0;
   let sum1 = 0;
-  const end = at + length * step;
-  const unrolled = length - (length % 4);
-  let i = at;
-  for (let k = 0; k < unrolled; k += 4) {
-    sum0 += data[i] + data[i + step];
-    sum1 += data[i + 2 * step] + data[i + 3 * step];
-    i += 4 * step;
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
+    sum0 += data[i] + data[i + 1];
+    sum1 += data[i + 2] + data[i + 3];
   }
-  for (; i !== end; i += step) sum0 += data[i];
+  for (; i < to; i++) sum0 += data[i];
   return sum0 + sum1;
 }

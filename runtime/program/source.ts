@@ -20,9 +20,19 @@ export function innermost(trace: Trace): SourcePlace | undefined {
   return trace.findLast((level) => level.length > 0)?.[0];
 }
 
-/** The line to show for a module level: the statement of the module's own body. */
+/**
+ * The line to show for a module level: the statement of the module's own body. The line that entered the level
+ * is left out where the body is a function of its own, since it belongs to the level above.
+ */
 export function bodyPlace(trace: Trace, level: number): SourcePlace | undefined {
-  return trace[level]?.at(-1);
+  const entered = level > 0 ? trace[level - 1]?.[0] : undefined;
+  const places = trace[level] ?? [];
+  return places.findLast((p) => p.source !== entered?.source || p.line !== entered.line) ?? places.at(-1);
+}
+
+/** Where in runtime/models the caller stands now. */
+export function here(): SourcePlace | undefined {
+  return innermost(traceOf(captureStack(), [0]));
 }
 
 const MODELS = /(?:^|\/)(runtime\/models\/[\w./-]+)$/;

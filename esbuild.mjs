@@ -1,0 +1,37 @@
+/** Bundles the extension, the adapter, the engine's thread and the webviews into dist/. */
+import { rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const minify = process.argv.includes('--minify');
+await rm('dist', { recursive: true, force: true });
+
+const shared = { bundle: true, minify, keepNames: true, logLevel: 'warning', legalComments: 'eof' };
+const node = { ...shared, platform: 'node', target: 'node20', format: 'cjs' };
+
+await Promise.all([
+  build({
+    ...node,
+    entryPoints: { extension: 'src/extension/extension.ts' },
+    outdir: 'dist',
+    external: ['vscode'],
+  }),
+  build({ ...node, entryPoints: { adapter: 'src/adapter/main.ts' }, outdir: 'dist' }),
+  // The map tells which line of runtime/models built an op, so it is part of the product.
+  build({
+    ...node,
+    entryPoints: { engine: 'src/adapter/engine/worker.ts' },
+    outdir: 'dist',
+    sourcemap: true,
+    sourcesContent: false,
+  }),
+  build({
+    ...shared,
+    platform: 'browser',
+    target: 'es2022',
+    format: 'iife',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    entryPoints: { 'webview/tensors': 'webview/tensors/main.tsx' },
+    outdir: 'dist',
+  }),
+]);

@@ -1,0 +1,222 @@
+import { formatSite } from '../../src/protocol/site';
+import { describeComparison, ExpressionError, evaluate, formatValue, truth } from '../expression';
+import { siteText } from './frames';
+import { levelsAt, siteOf } from './names';
+import { findNonFinite, type NonFiniteFilter, type NonFiniteFinding } from './nonfinite';
+import { type Probe, type ProbeResult, ProbeSet, type ProbeSpec } from './probes';
+import { scopeOf } from './scope';
+import type { RunState } from './state';
+import { isReverse, type Position, type StepMode } from './timeline';
+
+/** Why a run stands still. */
+export interface Stop {
+  reason: 'entry' | 'step' | 'pause' | 'breakpoint' | 'function breakpoint' | 'exception';
+  /** Title, e.g. `Paused at selective_scan entry`. */
+  description: string;
+  /** Why, with the numbers that made it so. */
+  text?: string;
+  probeIds: number[];
+  exception?: NonFiniteFinding;
+}
+
+/** What a debugger tells while it runs. */
+export interface DebuggerListener {
+  /** A log message, or a sentence about a breakpoint. */
+  output(text: string, category: 'console' | 'important'): void;
+  /** A condition failed while it was evaluated; the probe never stops. */
+  probeFailed(id: number, message: string): void;
+  /** Called between ops: lets messages in, and tells whether a pause was asked for. */
+  breathe(): Promise<boolean> | boolean;
+}
+
+/** Runs a program to the next stop, forward or backward in time. */
+export class Debugger {
+  readonly probes: ProbeSet;
+  private filters: ReadonlySet<NonFiniteFilter> = new Set();
+  private readonly failed = new Set<number>();
+
+  constructor(
+    readonly state: RunState,
+    private readonly listener: DebuggerListener,
+  ) {
+    this.probes = new ProbeSet(state.program);
+  }
+
+  setProbes(specs: readonly ProbeSpec[]): ProbeResult[] {
+    this.failed.clear();
+    return this.probes.set(specs);
+  }
+
+  setFilters(filters: readonly NonFiniteFilter[]): void {
+    this.filters = new Set(filters);
+  }
+
+  /** Goes to the first op or module call. */
+  async toEntry(): Promise<Stop | undefined> {
+    const stop = await this.forward('continue', (p) => this.state.timeline.isStep(p));
+    return stop && { ...stop, reason: stop.reason === 'step' ? 'entry' : stop.reason };
+  }
+
+  /** Runs until something stops it; undefined at the end of the program. */
+  resume(mode: StepMode): Promise<Stop | undefined> {
+    const target = this.state.timeline.target(this.state.position, mode);
+    return isReverse(mode) ? this.backward(mode, target) : this.forward(mode, target);
+  }
+
+  private async forward(mode: StepMode, target: (p: Position) => boolean): Promise<Stop | undefined> {
+    const { state } = this;
+    const from = state.position;
+    let pausing = false;
+    for (;;) {
+      pausing ||= await this.listener.breathe();
+      const { event, phase } = state.position;
+      const opened = event === from.event && (mode === 'stepIn' || (mode === 'next' && phase === 'inside'));
+      state.advance(opened || this.probes.watchesSteps(event));
+      if (state.timeline.isEnd(state.position)) return undefined;
+      const stop = this.hit(state.position) ?? this.nonFinite(state.position);
+      if (stop) return stop;
+      if (target(state.position)) return this.plainStop('step');
+      if (pausing && state.timeline.isStep(state.position)) return this.plainStop('pause');
+    }
+  }
+
+  private async backward(mode: StepMode, target: (p: Position) => boolean): Promise<Stop> {
+    const { state } = this;
+    const from = state.position;
+    const first = state.timeline.first.event;
+    let pausing = false;
+    this.unhit(state.position);
+    for (;;) {
+      if (state.position.event <= first && state.position.phase === 'before') return this.atStart();
+      pausing ||= await this.listener.breathe();
+      const { event, phase } = state.position;
+      const stepping = mode === 'stepBack' && phase === 'inside' && event === from.event;
+      state.retreat(stepping || this.probes.watchesSteps(event));
+      const stop = this.hitInReverse(state.position);
+      if (stop) return stop;
+      if (target(state.position)) return this.plainStop('step');
+      if (pausing && state.timeline.isStep(state.position)) return this.plainStop('pause');
+    }
+  }
+
+  private atStart(): Stop {
+    this.state.position = this.state.timeline.first;
+    return { ...this.plainStop('entry'), text: 'This is the start of the run.' };
+  }
+
+  private plainStop(reason: Stop['reason']): Stop {
+    return {
+      reason,
+      description: `Paused at ${siteText(this.state) || this.state.program.name}`,
+      probeIds: [],
+    };
+  }
+
+  /** Counts the breakpoints that hold here, writes their log messages, and gives the stop if one asks for it. */
+  private hit(position: Position): Stop | undefined {
+    const held = this.holding(position);
+    const counted = held.filter((probe) => {
+      probe.hits++;
+      return probe.counts();
+    });
+    for (const probe of counted) if (probe.logParts) this.log(probe);
+    return this.stopAt(counted.filter((probe) => !probe.logParts));
+  }
+
+  /** Going back, a breakpoint's hit number is the one that it had here on the way forward. */
+  private hitInReverse(position: Position): Stop | undefined {
+    const held = this.holding(position);
+    const stop = this.stopAt(held.filter((probe) => probe.counts() && !probe.logParts));
+    if (!stop) for (const probe of held) probe.hits--;
+    return stop;
+  }
+
+  private unhit(position: Position): void {
+    for (const probe of this.holding(position)) probe.hits = Math.max(0, probe.hits - 1);
+  }
+
+  private holding(position: Position): Probe[] {
+    return this.probes.at(position.event, position.phase).filter((probe) => this.holds(probe));
+  }
+
+  private holds(probe: Probe): boolean {
+    if (!probe.condition) return true;
+    try {
+      const value = evaluate(probe.condition, this.scope(probe));
+      return truth(value, probe.spec.condition!);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.fail(probe, error.message);
+      return false;
+    }
+  }
+
+  private fail(probe: Probe, message: string): void {
+    if (this.failed.has(probe.spec.id)) return;
+    this.failed.add(probe.spec.id);
+    this.listener.probeFailed(probe.spec.id, message);
+  }
+
+  private scope(probe: Probe) {
+    const [level] = levelsAt(this.state);
+    return scopeOf(this.state, level, { hit: probe.hits });
+  }
+
+  private log(probe: Probe): void {
+    const scope = this.scope(probe);
+    try {
+      const words = probe.logParts!.map((part) =>
+        'text' in part ? part.text : formatValue(evaluate(probe.expression(part.expression), scope)),
+      );
+      this.listener.output(words.join(''), 'console');
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.fail(probe, error.message);
+    }
+  }
+
+  private stopAt(probes: readonly Probe[]): Stop | undefined {
+    if (probes.length === 0) return undefined;
+    const [probe] = probes;
+    const lines = probes.every((p) => p.spec.target.kind === 'line');
+    const [level] = levelsAt(this.state);
+    const site = siteOf(level, this.state.position);
+    const what = level.op?.name ?? (level.scope.path || level.scope.kind);
+    const phase = { before: 'entry', inside: `step ${this.state.position.t}`, after: 'exit' }[
+      this.state.position.phase
+    ];
+    return {
+      reason: lines ? 'breakpoint' : 'function breakpoint',
+      description: `Paused at ${what} ${phase}`,
+      text: this.why(
+        probe,
+        formatSite({ module: site.module || this.state.program.name, direction: site.direction }).replace(
+          ' ',
+          ', ',
+        ),
+      ),
+      probeIds: probes.map((p) => p.spec.id),
+    };
+  }
+
+  private why(probe: Probe, where: string): string {
+    const numbers = probe.condition ? `: ${describeComparison(probe.condition, this.scope(probe))}` : '';
+    return `${where}${numbers} (hit ${probe.hits})`;
+  }
+
+  private nonFinite(position: Position): Stop | undefined {
+    if (this.filters.size === 0 || position.phase !== 'after') return undefined;
+    const op = this.state.timeline.opAt(position)!;
+    if (op.kind.view) return undefined;
+    const finding = findNonFinite(this.state, op, this.filters);
+    if (!finding) return undefined;
+    const what = finding.filter === 'nan' ? 'NaN' : 'Inf';
+    return {
+      reason: 'exception',
+      description: `Paused on ${what}`,
+      text: finding.text,
+      probeIds: [],
+      exception: finding,
+    };
+  }
+}

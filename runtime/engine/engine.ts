@@ -1,0 +1,163 @@
+import { BreakpointSpecError } from '../../src/protocol/breakpointSpec';
+import { formatNumber } from '../../src/protocol/numbers';
+import type {
+  SitesResponse,
+  TensorDataArguments,
+  TensorDataResponse,
+  TensorsArguments,
+  TensorsResponse,
+} from '../../src/protocol/requests';
+import { Debugger, type Stop } from './debugger';
+import { type Frame, framesAt } from './frames';
+import { type Entry, Inspector, type ScopeName } from './inspector';
+import { type Loaded, type LoadRequest, load } from './load';
+import type { NonFiniteFilter } from './nonfinite';
+import { linesOf, type ProbeResult, type ProbeSpec } from './probes';
+import { describeResult } from './result';
+import type { StepMode } from './timeline';
+
+/** What the engine tells on its own. */
+export interface EngineListener {
+  stopped(stop: Stop): void;
+  /** The program has run to its end. */
+  finished(): void;
+  output(text: string, category: 'console' | 'important'): void;
+  probeFailed(id: number, message: string): void;
+  progress(step: string): void;
+  /** Lets messages in; true when a pause was asked for. */
+  breathe(): Promise<boolean> | boolean;
+}
+
+/** What is known of a model before it runs. */
+export interface ModelInfo {
+  name: string;
+  parameters: number;
+  ops: number;
+  notes: string[];
+}
+
+/**
+ * The embedded target: loads a model, runs it under breakpoints, and answers questions while it stands still.
+ * Knows nothing of DAP; every method can be called from another thread by name.
+ */
+export class Engine {
+  private loaded?: Loaded;
+  private debugger_?: Debugger;
+  private inspector_?: Inspector;
+  private started = 0;
+
+  constructor(
+    private readonly listener: EngineListener,
+    private readonly readSource: (source: string) => string | undefined,
+  ) {}
+
+  async load(request: LoadRequest): Promise<ModelInfo> {
+    this.loaded = await load(request, this.readSource, async (step) => {
+      this.listener.progress(step);
+      await this.listener.breathe();
+    });
+    const { state, notes } = this.loaded;
+    this.debugger_ = new Debugger(state, this.listener);
+    this.inspector_ = new Inspector(state);
+    const { name, parameterCount, ops } = state.program;
+    return { name, parameters: parameterCount, ops: ops.length, notes };
+  }
+
+  setProbes(specs: ProbeSpec[]): ProbeResult[] {
+    return this.debugger.setProbes(specs);
+  }
+
+  setFilters(filters: NonFiniteFilter[]): void {
+    this.debugger.setFilters(filters);
+  }
+
+  /** Lines of a source on which a breakpoint can be set. */
+  lines(source: string): number[] {
+    return linesOf(this.current.state.program, source);
+  }
+
+  /** Starts the run; stops are told to the listener. */
+  start(stopOnEntry: boolean): void {
+    this.started = performance.now();
+    this.go(() => (stopOnEntry ? this.debugger.toEntry() : this.debugger.resume('continue')));
+  }
+
+  resume(mode: StepMode): void {
+    this.go(() => this.debugger.resume(mode));
+  }
+
+  private go(run: () => Promise<Stop | undefined>): void {
+    void run().then(
+      (stop) => (stop ? this.stop(stop) : this.finish()),
+      (error: unknown) => {
+        this.listener.output(
+          `The run ended because of a fault in Scanpoint: ${error instanceof Error ? error.stack : error}`,
+          'important',
+        );
+        this.listener.finished();
+      },
+    );
+  }
+
+  private stop(stop: Stop): void {
+    this.inspector.moved();
+    this.listener.stopped(stop);
+  }
+
+  private finish(): void {
+    const { state, labels, expected } = this.current;
+    const [output] = Object.values(state.program.outputs);
+    const seconds = (performance.now() - this.started) / 1000;
+    for (const line of describeResult(state.execution.tensor(output), labels, expected))
+      this.listener.output(line, 'console');
+    this.listener.output(`${state.program.name} finished after ${formatNumber(seconds)} s.`, 'console');
+    this.listener.finished();
+  }
+
+  frames(): Frame[] {
+    return framesAt(this.current.state);
+  }
+
+  scopes(level: number): ScopeName[] {
+    return this.inspector.scopes(level);
+  }
+
+  entries(level: number, scope: ScopeName): Entry[] {
+    return this.inspector.entries(level, scope);
+  }
+
+  children(id: string, start: number, count: number): Entry[] {
+    return this.inspector.children(id, start, count);
+  }
+
+  evaluate(expression: string, level: number): Entry {
+    return this.inspector.evaluate(expression, level);
+  }
+
+  tensors(args: TensorsArguments, level: number): TensorsResponse {
+    return this.inspector.tensors(args, level);
+  }
+
+  tensorData(args: TensorDataArguments): TensorDataResponse {
+    return this.inspector.tensorData(args);
+  }
+
+  sites(): SitesResponse {
+    return this.inspector.sites();
+  }
+
+  private get current(): Loaded {
+    if (!this.loaded) throw new BreakpointSpecError('No model is loaded yet.');
+    return this.loaded;
+  }
+
+  private get debugger(): Debugger {
+    if (!this.debugger_) throw new BreakpointSpecError('No model is loaded yet.');
+    return this.debugger_;
+  }
+
+  private get inspector(): Inspector {
+    if (!this.inspector_) throw new BreakpointSpecError('No model is loaded yet.');
+    return this.inspector_;
+  }
+}

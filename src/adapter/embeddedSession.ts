@@ -1,0 +1,411 @@
+import { isAbsolute, relative, resolve } from 'node:path';
+import {
+  Event,
+  ExitedEvent,
+  InitializedEvent,
+  OutputEvent,
+  StoppedEvent,
+  TerminatedEvent,
+  Thread,
+} from '@vscode/debugadapter';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Stop } from '../../runtime/engine/debugger';
+import type { LoadRequest } from '../../runtime/engine/load';
+import type { StepMode } from '../../runtime/engine/timeline';
+import type { EmbeddedLaunch } from '../protocol/launch';
+import { formatCount } from '../protocol/numbers';
+import { SITES_REQUEST, TENSOR_DATA_REQUEST, TENSORS_REQUEST } from '../protocol/requests';
+import { type RequestArguments, readLaunch } from './arguments';
+import { readFilters } from './breakpoints/exceptionFilters';
+import { FunctionBreakpoint } from './breakpoints/functionBreakpoint';
+import { LineBreakpoint } from './breakpoints/lineBreakpoint';
+import type { Extras } from './breakpoints/requested';
+import { BreakpointStore } from './breakpoints/store';
+import { CAPABILITIES } from './capabilities';
+import { EngineClient } from './engine/client';
+import type { EngineEvent } from './engine/messages';
+import { alreadyRunning, cannotLaunch, notStarted, notStopped, UserError } from './errors';
+import { type Handler, type Handlers, RequestServer } from './requestServer';
+import { Progress } from './runningProgress';
+import { StoppedView } from './stoppedView';
+
+const THREAD = 1;
+
+/** Where the package's files are. */
+export interface Places {
+  /** Folder that holds runtime/models. */
+  root: string;
+  /** The bundled thread of the engine. */
+  engine: string;
+}
+
+/** `loading`: launch is under way; `ready`: loaded, waiting for configurationDone. */
+type Phase = 'new' | 'loading' | 'ready' | 'running' | 'stopped' | 'ended';
+
+/** One debug session of the embedded target: DAP on one side, the engine's thread on the other. */
+export class EmbeddedSession extends RequestServer {
+  private phase: Phase = 'new';
+  private launch?: EmbeddedLaunch;
+  private engine?: EngineClient;
+  private lastStop?: Stop;
+  private filters: string[] = [];
+  private progress?: Progress;
+  private showsProgress = false;
+  private readonly view: StoppedView;
+  private readonly breakpoints = new BreakpointStore((specs) => this.needEngine().call('setProbes', specs));
+
+  constructor(private readonly places: Places) {
+    super();
+    this.view = new StoppedView(places.root, () => this.needEngine());
+  }
+
+  protected override readonly handlers: Handlers = {
+    initialize: (args) => this.onInitialize(args),
+    launch: (_, request) => this.onLaunch(request.arguments, request.seq),
+    attach: () => {
+      throw cannotLaunch('The embedded target is started with "launch"; there is no process to attach to.');
+    },
+    configurationDone: () => this.onConfigurationDone(),
+    restart: (args) => this.onRestart(args),
+    terminate: () => this.end(),
+    disconnect: () => this.onDisconnect(),
+    cancel: (args) => this.onCancel(args),
+    threads: () => ({ threads: this.engine ? [new Thread(THREAD, 'model')] : [] }),
+
+    setBreakpoints: (args) => this.onSetBreakpoints(args),
+    setFunctionBreakpoints: (args) => this.onSetFunctionBreakpoints(args),
+    setExceptionBreakpoints: (args) => this.onSetExceptionBreakpoints(args),
+    breakpointLocations: (args) => this.onBreakpointLocations(args),
+
+    continue: () => this.resume('continue', { allThreadsContinued: true }),
+    next: () => this.resume('next'),
+    stepIn: () => this.resume('stepIn'),
+    stepOut: () => this.resume('stepOut'),
+    stepBack: () => this.resume('stepBack'),
+    reverseContinue: () => this.resume('reverseContinue'),
+    pause: () => this.onPause(),
+
+    stackTrace: this.whenStopped((args) => this.view.stackTrace(args)),
+    scopes: this.whenStopped((args) => this.view.scopes(args)),
+    variables: this.whenStopped((args) => this.view.variables(args)),
+    evaluate: this.whenStopped((args) => this.view.evaluate(args)),
+    exceptionInfo: this.whenStopped(() => this.onExceptionInfo()),
+    [TENSORS_REQUEST]: this.whenStopped((args) => this.view.tensors(args)),
+    [TENSOR_DATA_REQUEST]: this.whenStopped((args) => this.view.tensorData(args)),
+    [SITES_REQUEST]: () => this.view.sites(),
+  };
+
+  private whenStopped(handler: Handler): Handler {
+    return (args, request) => {
+      if (this.phase === 'new' || this.phase === 'ended') throw notStarted();
+      if (this.phase !== 'stopped') throw notStopped();
+      return handler(args, request);
+    };
+  }
+
+  private onInitialize(args: RequestArguments): DebugProtocol.Capabilities {
+    this.showsProgress = args.raw('supportsProgressReporting') === true;
+    return CAPABILITIES;
+  }
+
+  private async onLaunch(given: unknown, seq: number): Promise<void> {
+    if (this.phase !== 'new') throw alreadyRunning();
+    this.launch = readLaunch(given);
+    this.phase = 'loading';
+    try {
+      await this.load(seq);
+    } catch (error) {
+      this.phase = 'new';
+      await this.disposeEngine();
+      throw error instanceof UserError ? this.launchFailure(error) : error;
+    }
+    this.phase = 'ready';
+  }
+
+  /** The dialog gets the first sentence; a table behind it goes to the Debug Console. */
+  private launchFailure(error: UserError): UserError {
+    const [headline, ...table] = error.message.split('\n');
+    if (table.length > 0) this.output(error.message, 'stderr');
+    return cannotLaunch(headline);
+  }
+
+  protected override afterReply(command: string, success: boolean): void {
+    // Breakpoints can be checked only against a program, so the client is asked for them once there is one.
+    if (command === 'launch' && success) this.sendEvent(new InitializedEvent());
+    if (command === 'disconnect') this.shutdown();
+  }
+
+  private async load(seq?: number): Promise<void> {
+    const { model, checkpoint, input, label, seed = 0, noDebug, breakpoints = [] } = this.launch!;
+    this.engine = new EngineClient(
+      this.places.engine,
+      this.places.root,
+      (event) => this.onEngineEvent(event),
+      (reason) => this.onEngineDeath(reason),
+    );
+    const request: LoadRequest = {
+      model,
+      checkpoint: absolute(checkpoint),
+      input: absolute(input),
+      label,
+      seed,
+    };
+    if (typeof model === 'string' && model.endsWith('.json')) request.model = resolve(model);
+    const info = await this.withProgress(
+      'Scanpoint: loading',
+      () => this.needEngine().call('load', request),
+      seq,
+    );
+    this.output(
+      `${info.name}: ${formatCount(info.parameters)} parameters, ${formatCount(info.ops)} ops.`,
+      'console',
+    );
+    for (const note of info.notes) this.output(note, 'console');
+    if (noDebug) return;
+    const answers = await this.breakpoints.set(
+      'launch',
+      breakpoints.map((b) => new FunctionBreakpoint(b.name, extrasOf(b))),
+    );
+    answers.forEach((answer, i) => {
+      if (!answer.verified)
+        this.output(
+          `The breakpoint "${breakpoints[i].name}" of the launch configuration cannot be set: ${answer.message}`,
+          'important',
+        );
+    });
+  }
+
+  private async withProgress<T>(title: string, work: () => Promise<T>, seq?: number): Promise<T> {
+    const progress = this.startProgress(title, seq);
+    try {
+      return await work();
+    } finally {
+      progress.end();
+    }
+  }
+
+  private startProgress(title: string, seq?: number): Progress {
+    this.progress?.end();
+    const send = this.showsProgress ? (event: DebugProtocol.Event) => this.sendEvent(event) : undefined;
+    this.progress = new Progress(title, send, seq);
+    return this.progress;
+  }
+
+  private async onConfigurationDone(): Promise<void> {
+    if (this.phase !== 'ready') throw notStarted();
+    await this.startRun();
+  }
+
+  private async startRun(): Promise<void> {
+    const { noDebug = false, stopOnEntry = false } = this.launch!;
+    this.run();
+    await this.needEngine().call('start', stopOnEntry && !noDebug);
+  }
+
+  private run(): void {
+    this.phase = 'running';
+    this.lastStop = undefined;
+    this.needEngine().clearPause();
+    this.startProgress('Scanpoint: running');
+  }
+
+  /** Loads everything anew, with the files as they are now, and runs from the start. */
+  private async onRestart(args: RequestArguments): Promise<void> {
+    if (!this.engine) throw notStarted();
+    const changed = args.raw('arguments');
+    if (changed !== undefined) this.launch = readLaunch(changed);
+    await this.disposeEngine();
+    this.phase = 'loading';
+    try {
+      await this.load();
+      await this.breakpoints.applyAll();
+      await this.applyFilters();
+    } catch (error) {
+      await this.end();
+      throw error instanceof UserError ? this.launchFailure(error) : error;
+    }
+    await this.startRun();
+  }
+
+  private async onDisconnect(): Promise<void> {
+    this.phase = 'ended';
+    await this.disposeEngine();
+  }
+
+  /** Ends the run and tells the client so. */
+  private async end(): Promise<void> {
+    if (this.phase === 'ended') return;
+    this.phase = 'ended';
+    await this.disposeEngine();
+    this.sendEvent(new ExitedEvent(0));
+    this.sendEvent(new TerminatedEvent());
+  }
+
+  private async disposeEngine(): Promise<void> {
+    this.progress?.end();
+    const engine = this.engine;
+    this.engine = undefined;
+    await engine?.dispose();
+  }
+
+  private async onCancel(args: RequestArguments): Promise<void> {
+    const request = args.optionalNumber('requestId');
+    if (request !== undefined) this.cancelOpen(request);
+    const isCurrent = args.optionalString('progressId') === this.progress?.id;
+    if (isCurrent && this.phase === 'running') this.needEngine().pause();
+    if (this.phase === 'loading' && (isCurrent || request !== undefined)) await this.disposeEngine();
+  }
+
+  private async onSetBreakpoints(
+    args: RequestArguments,
+  ): Promise<DebugProtocol.SetBreakpointsResponse['body']> {
+    const path = args.object('source').optionalString('path') ?? '';
+    const source = this.modelSource(path);
+    const wanted = args
+      .objects('breakpoints')
+      .map((b) => new LineBreakpoint(source, b.number('line'), extrasFrom(b)));
+    return { breakpoints: await this.setGroup(path, wanted) };
+  }
+
+  private async onSetFunctionBreakpoints(
+    args: RequestArguments,
+  ): Promise<DebugProtocol.SetFunctionBreakpointsResponse['body']> {
+    const wanted = args
+      .objects('breakpoints')
+      .map((b) => new FunctionBreakpoint(b.string('name'), extrasFrom(b)));
+    return { breakpoints: await this.setGroup('functions', wanted) };
+  }
+
+  private setGroup(
+    group: string,
+    wanted: Parameters<BreakpointStore['set']>[1],
+  ): Promise<DebugProtocol.Breakpoint[]> {
+    if (!this.engine) throw notStarted();
+    return this.breakpoints.set(group, this.launch?.noDebug ? [] : wanted);
+  }
+
+  private async onSetExceptionBreakpoints(args: RequestArguments): Promise<void> {
+    this.filters = this.launch?.noDebug ? [] : args.strings('filters');
+    await this.applyFilters();
+  }
+
+  private async applyFilters(): Promise<void> {
+    await this.engine?.call('setFilters', readFilters(this.filters));
+  }
+
+  private async onBreakpointLocations(
+    args: RequestArguments,
+  ): Promise<DebugProtocol.BreakpointLocationsResponse['body']> {
+    const source = this.modelSource(args.object('source').optionalString('path') ?? '');
+    if (!source || !this.engine) return { breakpoints: [] };
+    const from = args.number('line');
+    const to = args.optionalNumber('endLine') ?? from;
+    const lines = await this.engine.call('lines', source);
+    return { breakpoints: lines.filter((l) => l >= from && l <= to).map((line) => ({ line })) };
+  }
+
+  /** `runtime/models/mixer.ts` for a path in the package; undefined for any other file. */
+  private modelSource(path: string): string | undefined {
+    if (!isAbsolute(path)) return undefined;
+    const inside = relative(this.places.root, path).replaceAll('\\', '/');
+    return inside.startsWith('runtime/models/') ? inside : undefined;
+  }
+
+  private async resume<T>(mode: StepMode, body?: T): Promise<T | undefined> {
+    if (this.phase === 'running') throw alreadyRunning();
+    if (this.phase !== 'stopped') throw notStarted();
+    this.cancelInspection();
+    this.run();
+    await this.needEngine().call('resume', mode);
+    return body;
+  }
+
+  private onPause(): void {
+    if (this.phase !== 'running') throw notStarted();
+    this.needEngine().pause();
+  }
+
+  private onExceptionInfo(): DebugProtocol.ExceptionInfoResponse['body'] {
+    const finding = this.lastStop?.exception;
+    if (!finding) throw new UserError('The model did not stop on a NaN or Inf.');
+    const exceptionId = finding.filter === 'nan' ? 'NaN produced' : 'Inf produced';
+    return {
+      exceptionId,
+      description: finding.details,
+      breakMode: 'always',
+      details: { message: finding.details, typeName: exceptionId },
+    };
+  }
+
+  private onEngineEvent(event: EngineEvent): void {
+    switch (event.event) {
+      case 'stopped':
+        void this.onStopped(event.stop);
+        break;
+      case 'finished':
+        void this.end();
+        break;
+      case 'output':
+        this.output(event.text, event.category);
+        break;
+      case 'probeFailed':
+        this.onProbeFailed(event.id, event.message);
+        break;
+      case 'progress':
+        this.progress?.report(event.step);
+    }
+  }
+
+  private async onStopped(stop: Stop): Promise<void> {
+    await this.view.refresh();
+    this.progress?.end();
+    this.phase = 'stopped';
+    this.lastStop = stop;
+    const event: DebugProtocol.StoppedEvent = new StoppedEvent(stop.reason, THREAD, stop.text);
+    Object.assign(event.body, {
+      description: stop.description,
+      allThreadsStopped: true,
+      hitBreakpointIds: stop.probeIds,
+    });
+    this.sendEvent(event);
+    if (stop.reason !== 'step' && stop.text) this.output(`${stop.description}: ${stop.text}`, 'console');
+  }
+
+  private onProbeFailed(id: number, message: string): void {
+    this.output(`The breakpoint "${this.breakpoints.describe(id)}" is not used: ${message}`, 'important');
+    this.sendEvent(
+      new Event('breakpoint', { reason: 'changed', breakpoint: { id, verified: false, message } }),
+    );
+  }
+
+  private onEngineDeath(reason: string): void {
+    if (!this.engine) return;
+    this.output(reason, 'important');
+    void this.end();
+  }
+
+  private output(text: string, category: 'console' | 'important' | 'stderr'): void {
+    this.sendEvent(new OutputEvent(`${text}\n`, category));
+  }
+
+  private needEngine(): EngineClient {
+    if (!this.engine) throw notStarted();
+    return this.engine;
+  }
+}
+
+function absolute(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path);
+}
+
+function extrasFrom(b: RequestArguments): Extras {
+  return {
+    condition: b.optionalString('condition'),
+    hitCondition: b.optionalString('hitCondition'),
+    logMessage: b.optionalString('logMessage'),
+  };
+}
+
+function extrasOf({ condition, hitCondition, logMessage }: Extras): Extras {
+  return { condition, hitCondition, logMessage };
+}

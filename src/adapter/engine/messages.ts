@@ -1,0 +1,34 @@
+/** What the adapter and the engine's thread say to each other. */
+import type { Stop } from '../../../runtime/engine/debugger';
+import type { Engine } from '../../../runtime/engine/engine';
+
+type Methods = Omit<Engine, never>;
+
+/** The engine's methods that may be called from the adapter. */
+export type EngineMethod = keyof Methods;
+
+export interface Call {
+  id: number;
+  method: EngineMethod;
+  args: unknown[];
+}
+
+/** `expected` errors are sentences for the person; others are faults of ours. */
+export type Reply = { id: number; value: unknown } | { id: number; error: string; expected: boolean };
+
+export type EngineEvent =
+  | { event: 'stopped'; stop: Stop }
+  | { event: 'finished' }
+  | { event: 'output'; text: string; category: 'console' | 'important' }
+  | { event: 'probeFailed'; id: number; message: string }
+  | { event: 'progress'; step: string };
+
+export interface WorkerSetup {
+  /** Two 32-bit cells: calls that wait, and whether a pause is asked for. */
+  control: SharedArrayBuffer;
+  /** Folder that holds runtime/models. */
+  root: string;
+}
+
+export const WAITING = 0;
+export const PAUSE = 1;
