@@ -76,5 +76,5 @@ function yccToRgb(data: Uint8Array): void {
 }
 
 function clamp(x: number): number {
-  return x < 0 ? 0 : x > 255 ? 255 : x;
+  return Math.max(0, Math.min(255, x));
 }

@@ -93,8 +93,7 @@ function resizeColumns({ width, height, channels, data }: Image8, newHeight: num
 function weightedMean(data: Uint8Array, start: number, step: number, weights: Int32Array): number {
   let sum = 1 << (PRECISION - 1);
   for (let k = 0, at = start; k < weights.length; k++, at += step) sum += data[at] * weights[k];
-  const value = sum >> PRECISION;
-  return value < 0 ? 0 : value > 255 ? 255 : value;
+  return Math.max(0, Math.min(255, sum >> PRECISION));
 }
 
 function resizeNearest(

@@ -33,7 +33,6 @@ export function summarize(tensor: Tensor, options: { bins?: number } = {}): Summ
   const { view, repeats } = inMemoryOrder(tensor);
   const t = firstPass(view);
   const finite = view.numel - t.nan - t.posInf - t.negInf;
-  const mean = finite ? t.sum / finite : null;
   const spread = finite && t.min < t.max ? secondPass(view, t, finite, bins) : null;
   return {
     dtype: tensor.dtype,
@@ -48,7 +47,7 @@ export function summarize(tensor: Tensor, options: { bins?: number } = {}): Summ
     zeros: t.zeros * repeats,
     min: finite ? t.min : null,
     max: finite ? t.max : null,
-    mean: finite && !spread ? t.min : mean,
+    mean: spread ? spread.mean : finite ? t.min : null,
     std: spread ? Math.sqrt(spread.squares / finite) : finite ? 0 : null,
     absmax: finite ? Math.max(Math.abs(t.min), Math.abs(t.max)) : null,
     histogram: (spread?.histogram ?? constantHistogram(finite, bins)).map((n) => n * repeats),
@@ -109,15 +108,29 @@ function forEachBlock(view: Tensor, visit: (data: Float32Array, from: number, to
       return;
     }
     scratch ??= new Float32Array(BLOCK);
-    for (let k = 0, i = at; k < length; k++, i += step) {
-      scratch[filled++] = data[i];
-      if (filled === BLOCK) {
-        visit(scratch, 0, BLOCK);
-        filled = 0;
-      }
+    for (let done = 0; done < length; ) {
+      const n = Math.min(length - done, BLOCK - filled);
+      gather(data, at + done * step, step, scratch, filled, n);
+      done += n;
+      filled += n;
+      if (filled < BLOCK) continue;
+      visit(scratch, 0, BLOCK);
+      filled = 0;
     }
   });
   if (scratch) visit(scratch, 0, filled);
+}
+
+function gather(
+  from: Float32Array,
+  at: number,
+  step: number,
+  to: Float32Array,
+  start: number,
+  n: number,
+): void {
+  const end = start + n;
+  for (let i = at, k = start; k < end; k++, i += step) to[k] = from[i];
 }
 
 function firstPass(view: Tensor): Totals {
@@ -200,73 +213,65 @@ function addMixedBlock(data: Float32Array, from: number, to: number, t: Totals):
   }
 }
 
-/** Sum of squared distances from the mean, and the histogram. */
+/** The mean, the sum of squared distances from it, and the histogram. */
 function secondPass(
   view: Tensor,
   totals: Totals,
   finite: number,
   bins: number,
-): { squares: number; histogram: number[] } {
+): { mean: number; squares: number; histogram: number[] } {
   const { min, max } = totals;
   const mean = totals.sum / finite;
   const scale = bins / (max - min);
-  // The maximum itself falls one past the last bin, so each histogram has one slot more.
+  // The maximum itself falls one past the last bin, so there is one bin more.
   const counts = new Int32Array(4 * (bins + 1));
   let squares = 0;
   forEachBlock(view, (data, from, to) => {
-    countBlock(data, from, to, min, scale, counts);
-    squares += squaresOfBlock(data, from, to, mean);
+    const sum = spreadBlock(data, from, to, min, mean, scale, counts);
+    squares += sum - sum === 0 ? sum : finiteSquares(data, from, to, mean);
   });
   const histogram = new Array<number>(bins).fill(0);
   counts.forEach((n, slot) => {
-    histogram[Math.min(slot % (bins + 1), bins - 1)] += n;
+    histogram[Math.min(slot >> 2, bins - 1)] += n;
   });
   // NaN and infinities become 0 as integers, so that they were counted in the first bin.
   histogram[0] -= view.numel - finite;
-  return { squares, histogram };
+  return { mean, squares, histogram };
 }
 
-/** Counts into four histograms side by side, so that equal neighbours do not wait for each other's count. */
-function countBlock(
+/**
+ * Adds a block to `counts` and returns its sum of squared distances. `counts` has four counters per
+ * bin, so that equal neighbours do not wait for each other's count.
+ */
+function spreadBlock(
   data: Float32Array,
   from: number,
   to: number,
   min: number,
+  mean: number,
   scale: number,
   counts: Int32Array,
-): void {
-  const second = counts.length >> 2;
-  const third = second + second;
-  const fourth = third + second;
+): number {
+  let squares0 = 0;
+  let squares1 = 0;
   let i = from;
   for (; i + 4 <= to; i += 4) {
-    const a = ((data[i] - min) * scale) | 0;
-    const b = ((data[i + 1] - min) * scale) | 0;
-    const c = ((data[i + 2] - min) * scale) | 0;
-    const d = ((data[i + 3] - min) * scale) | 0;
-    counts[a]++;
-    counts[second + b]++;
-    counts[third + c]++;
-    counts[fourth + d]++;
+    const a = data[i];
+    const b = data[i + 1];
+    const c = data[i + 2];
+    const d = data[i + 3];
+    squares0 += (a - mean) * (a - mean) + (b - mean) * (b - mean);
+    squares1 += (c - mean) * (c - mean) + (d - mean) * (d - mean);
+    counts[(((a - min) * scale) | 0) << 2]++;
+    counts[((((b - min) * scale) | 0) << 2) | 1]++;
+    counts[((((c - min) * scale) | 0) << 2) | 2]++;
+    counts[((((d - min) * scale) | 0) << 2) | 3]++;
   }
-  for (; i < to; i++) counts[((data[i] - min) * scale) | 0]++;
-}
-
-function squaresOfBlock(data: Float32Array, from: number, to: number, mean: number): number {
-  let sum0 = 0;
-  let sum1 = 0;
-  let i = from;
-  for (; i + 4 <= to; i += 4) {
-    const a = data[i] - mean;
-    const b = data[i + 1] - mean;
-    const c = data[i + 2] - mean;
-    const d = data[i + 3] - mean;
-    sum0 += a * a + b * b;
-    sum1 += c * c + d * d;
+  for (; i < to; i++) {
+    squares0 += (data[i] - mean) * (data[i] - mean);
+    counts[(((data[i] - min) * scale) | 0) << 2]++;
   }
-  for (; i < to; i++) sum0 += (data[i] - mean) * (data[i] - mean);
-  const sum = sum0 + sum1;
-  return sum - sum === 0 ? sum : finiteSquares(data, from, to, mean);
+  return squares0 + squares1;
 }
 
 function finiteSquares(data: Float32Array, from: number, to: number, mean: number): number {
@@ -287,7 +292,7 @@ export interface NonFiniteCount {
   first: number[] | null;
 }
 
-/** Counts NaN and infinities. Nearly free for a finite tensor (one sum), since it runs after every op. */
+/** Counts NaN and infinities. It runs after every op, so that a finite tensor costs no more than its sum. */
 export function countNonFinite(tensor: Tensor): NonFiniteCount {
   const count: NonFiniteCount = { nan: 0, posInf: 0, negInf: 0, first: null };
   if (allFinite(tensor)) return count;

@@ -38,7 +38,7 @@ export function selectTensors(saved: PickleValue, file: string): SelectedTensors
   }
   const opened: string[] = [];
   const ignored: string[] = [];
-  let dict = saved;
+  let dict: PickleValue = saved;
   for (let depth = 0; depth < MAX_DEPTH && dict instanceof Dict; depth++) {
     const key = wrapperIn(dict);
     if (key === undefined) break;

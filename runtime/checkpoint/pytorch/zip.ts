@@ -15,6 +15,8 @@ const MAX_DIRECTORY = 1 << 26;
 /** Deflate cannot pack more than 1032 bytes into one. */
 const MAX_RATIO = 1032;
 
+const text = new TextDecoder();
+
 export interface ZipEntry {
   readonly name: string;
   readonly size: number;
@@ -117,7 +119,7 @@ function readDirectory(source: ByteSource, { at, size, count }: Directory): ZipE
     const extraEnd = nameEnd + view.getUint16(i + 30, true);
     const next = extraEnd + view.getUint16(i + 32, true);
     if (next > size) throw damaged(source, 'its directory is broken');
-    const name = new TextDecoder().decode(bytes.subarray(i + 46, nameEnd));
+    const name = text.decode(bytes.subarray(i + 46, nameEnd));
     entries.push(readEntry(source, view, i, name, nameEnd, extraEnd));
     i = next;
   }
@@ -191,7 +193,7 @@ function inflate(source: ByteSource, entry: ZipEntry, packed: Uint8Array): Uint8
     at += chunk.length;
     finished = final;
   });
-  const step = 1 << 16;
+  const step = 4096; // becomes at most 4 MB before it is counted
   try {
     for (let i = 0; i < packed.length; i += step)
       inflator.push(packed.subarray(i, i + step), i + step >= packed.length);
