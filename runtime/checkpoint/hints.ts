@@ -3,7 +3,7 @@ import type { ExpectedKey, FoundKey, KeyGroup } from './match';
 import { FoldedShapes, SETTINGS, type Setting, type SettingRule } from './settings';
 
 export interface Hint {
-  /** Constructor argument, e.g. `bimamba_type`. */
+  /** Constructor argument, e.g. `bimamba_type`; also `kind`, `prefix` and `patches`, which are none. */
   readonly setting: string;
   readonly model: Setting;
   readonly checkpoint: Setting;
@@ -57,7 +57,7 @@ function toHint(
   if (rule.name === 'patches') {
     const as = describeGrid(Number(checkpoint), found);
     const text = `the checkpoint has ${as}, the model ${describeGrid(Number(model), wanted)}.`;
-    return { ...hint, setting: 'img_size', as, change: 'img_size, patch_size and stride to match', text };
+    return { ...hint, as, change: 'img_size, patch_size and stride to match', text };
   }
   // Language models call it d_model.
   const name = rule.name === 'embed_dim' && found.has('embedding.weight') ? 'd_model' : rule.name;
@@ -75,12 +75,12 @@ function quote(value: Setting): string {
   return typeof value === 'string' && !/^(a number|null)$/.test(value) ? `"${value}"` : String(value);
 }
 
-/** `14 x 14 patches (img_size 224 at stride 16)`. */
+/** `14 x 14 patches (img_size 224 at stride 16, or a smaller stride)`. */
 function describeGrid(patches: number, k: FoldedShapes): string {
   const side = Math.sqrt(patches);
   if (!Number.isInteger(side)) return `${patches} patches`;
   const size = k.get('patch_embed.proj.weight')?.[2];
-  return `${side} x ${side} patches${size ? ` (img_size ${side * size} at stride ${size})` : ''}`;
+  return `${side} x ${side} patches${size ? ` (img_size ${side * size} at stride ${size}, or a smaller stride)` : ''}`;
 }
 
 /** A prefix that all the model's names carry in the checkpoint, e.g. `backbone.` in one for segmentation. */

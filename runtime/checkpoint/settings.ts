@@ -52,7 +52,7 @@ export const SETTINGS: readonly SettingRule[] = [
   { name: 'bimamba_type', about: /mixer\.(A_b_log|D_b|\w+_b\.)/, read: bimambaType },
   { name: 'rms_norm', about: /norm(_f)?\.bias$/, read: rmsNorm },
   { name: 'if_cls_token', about: /^cls_token/, read: (k) => vision(k) && classTokens(k) > 0 },
-  { name: 'use_double_cls_token', about: /^cls_token/, read: (k) => vision(k) && classTokens(k) === 2 },
+  { name: 'use_double_cls_token', about: /^cls_token/, read: doubleToken },
   { name: 'if_abs_pos_embed', about: /^pos_embed$/, read: (k) => vision(k) && k.has('pos_embed') },
   { name: 'if_rope', about: /^rope\./, read: (k) => vision(k) && k.has('rope.freqs_cos') },
   { name: 'init_layer_scale', about: /mixer\.gamma$/, read: layerScale },
@@ -92,6 +92,10 @@ function rmsNorm(k: FoldedShapes): Setting | undefined {
 function classTokens(k: FoldedShapes): number {
   if (k.has('cls_token_head') || k.has('cls_token_tail')) return 2;
   return k.has('cls_token') ? 1 : 0;
+}
+
+function doubleToken(k: FoldedShapes): Setting | undefined {
+  return vision(k) && classTokens(k) > 0 ? classTokens(k) === 2 : undefined;
 }
 
 function layerScale(k: FoldedShapes): Setting | undefined {

@@ -165,9 +165,11 @@ export class Debugger {
   private log(probe: Probe): void {
     const scope = this.scope(probe);
     try {
-      const words = probe.logParts!.map((part) =>
-        'text' in part ? part.text : formatValue(evaluate(probe.expression(part.expression), scope)),
-      );
+      const words = probe.logParts!.map((part) => {
+        if ('text' in part) return part.text;
+        const value = evaluate(probe.expression(part.expression), scope);
+        return typeof value === 'string' ? value : formatValue(value);
+      });
       this.listener.output(words.join(''), 'console');
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;

@@ -130,8 +130,8 @@ export class Engine {
     return this.inspector.children(id, start, count);
   }
 
-  evaluate(expression: string, level: number): Entry {
-    return this.inspector.evaluate(expression, level);
+  evaluate(expression: string, level: number, exact: boolean): Entry {
+    return this.inspector.evaluate(expression, level, exact);
   }
 
   tensors(args: TensorsArguments, level: number): TensorsResponse {

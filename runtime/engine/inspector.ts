@@ -1,4 +1,4 @@
-import { formatNumber } from '../../src/protocol/numbers';
+import { formatElement, formatNumber } from '../../src/protocol/numbers';
 import type {
   SitesResponse,
   TensorDataArguments,
@@ -144,15 +144,18 @@ export class Inspector {
     return step.tensor();
   }
 
-  /** Evaluates a watch, hover or console expression on a level. Throws an `ExpressionError`. */
-  evaluate(text: string, levelIndex: number): Entry {
+  /** Evaluates an expression on a level; `exact` gives numbers in full. Throws an `ExpressionError`. */
+  evaluate(text: string, levelIndex: number, exact = false): Entry {
     const level = this.level(levelIndex);
     const direct = tensorsOf(this.state, level).find((t) => t.name === text.trim());
     if (direct) return this.tensorEntry(direct.name, direct.id, direct.axes);
     const parameter = this.state.program.parameter(text.trim());
     if (parameter) return this.tensorEntry(text, `v${parameter.value.id}`, parameter.value.axes);
     const value = evaluate(parseExpression(text), scopeOf(this.state, level));
-    if (!(value instanceof TensorValue)) return plain(text, formatValue(value), typeOf(value));
+    if (!(value instanceof TensorValue)) {
+      const shown = exact && typeof value === 'number' ? formatElement(value) : formatValue(value);
+      return plain(text, shown, typeOf(value));
+    }
     const id = `tmp:${this.temporaries.size}`;
     this.temporaries.set(id, value.tensor);
     return this.tensorEntry(text, id, value.tensor.axes);

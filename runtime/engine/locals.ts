@@ -1,7 +1,7 @@
 import type { Op } from '../program/op';
 import type { Program } from '../program/program';
 import type { Scope } from '../program/scope';
-import type { SourcePlace, Trace } from '../program/source';
+import { bodyPlace, type SourcePlace, type Trace } from '../program/source';
 import type { Value } from '../program/value';
 import { type Assignment, parseAssignments } from './assignments';
 
@@ -71,9 +71,11 @@ function scopeUnit(program: Program, scope: Scope): Unit {
 
 /** Each function of a module level that is on the stack, outermost first, with where it stands. */
 function framesOf(trace: Trace, level: number): { place: SourcePlace; frame: string }[] {
+  const body = bodyPlace(trace, level);
   const outermostFirst = [...(trace[level] ?? [])].reverse();
   let frame = '';
-  return outermostFirst.map((place) => {
+  // What stands before the module's own body is the line that entered it.
+  return outermostFirst.slice(outermostFirst.indexOf(body!)).map((place) => {
     const entry = { place, frame };
     frame += `/${place.source}:${place.line}:${place.column}`;
     return entry;

@@ -31,7 +31,6 @@ export interface LoadedInput {
 const TAKEN =
   'Inputs are taken from PNG and JPEG images, .npy arrays, and safetensors or PyTorch files with a tensor "input".';
 const FLOATS = new Set(['float64', 'float32', 'float16', 'bfloat16']);
-const MAX_ELEMENTS = 1 << 28;
 
 /** Loads a file. Rejects with an InputError that says what is wrong and what to do. */
 export async function loadInput(path: string, request: InputRequest): Promise<LoadedInput> {
@@ -79,7 +78,6 @@ function fromNpy(source: ByteSource, request: InputRequest): LoadedInput {
 function fromTensors(source: ByteSource, request: InputRequest): LoadedInput {
   const { entries } = openCheckpointSource(source);
   const record = inputRecord(source, entries);
-  checkRecord(source, record);
   const input = asBatch(source, record.load(), request);
   const labels = readLabels(source, entries, input.shape[0]);
   const described =
@@ -96,15 +94,6 @@ function inputRecord(source: ByteSource, entries: Checkpoint['entries']): Tensor
   throw new InputError(
     `${source.name} has no tensor "input", but ${shown}. Save the images under the name "input".`,
   );
-}
-
-/** Before it is loaded: an expanded tensor may be far larger than its file. */
-function checkRecord(source: ByteSource, { name, shape }: TensorRecord): void {
-  const count = shape.reduce((n, size) => n * size, 1);
-  if (count > MAX_ELEMENTS)
-    throw new InputError(
-      `"${name}" of ${source.name} has shape ${formatShape(shape)}. Give one batch of images.`,
-    );
 }
 
 /** (C, H, W) or (B, C, H, W) of floating point values to a contiguous (B, C, H, W). */

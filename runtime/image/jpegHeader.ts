@@ -135,7 +135,7 @@ function startsWith(bytes: Uint8Array, { start, end }: Segment, word: string): b
   return [...word].every((letter, i) => bytes[start + 4 + i] === letter.charCodeAt(0));
 }
 
-/** Drops what decoding does not need, and what follows the image. */
+/** Drops what decoding does not need. */
 function strip(bytes: Uint8Array, segments: readonly Segment[]): Uint8Array {
   const parts: Uint8Array[] = [bytes.subarray(0, 2)];
   segments.forEach(({ marker, start, end }, i) => {

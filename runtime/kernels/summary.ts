@@ -65,7 +65,7 @@ function constantHistogram(count: number, bins: number): number[] {
  * axes dropped (`repeats` counts them), transposed ones sorted, neighbours joined. Only for what does not
  * depend on the order of elements.
  */
-function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number } {
+export function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number } {
   if (tensor.contiguous || tensor.numel === 0) return { view: tensor, repeats: 1 };
   let offset = tensor.offset;
   let repeats = 1;
@@ -93,11 +93,14 @@ function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number } {
   return { view, repeats };
 }
 
+/** Elements `from` .. `to - 1` of `data`. */
+export type BlockVisitor = (data: Float32Array, from: number, to: number) => void;
+
 /**
- * Calls `visit` with blocks of elements that lie side by side: pieces of the storage itself where runs are
+ * Calls `visit` with blocks of elements, in row-major order, that lie side by side: pieces of the storage itself where runs are
  * long, else of a scratch block that short or strided runs are gathered into.
  */
-function forEachBlock(view: Tensor, visit: (data: Float32Array, from: number, to: number) => void): void {
+export function forEachBlock(view: Tensor, visit: BlockVisitor): void {
   let scratch: Float32Array | null = null;
   let filled = 0;
   const { data } = view;

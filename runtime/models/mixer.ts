@@ -55,17 +55,17 @@ function separateDirections(p: ModelBuilder, xz: Value, c: MixerConfig): Value {
 
 /** v1: both directions scan the same u, delta, B and C; only A differs. */
 function sharedDirections(p: ModelBuilder, xz: Value, c: MixerConfig): Value {
-  const s = selection(p, xz, '', c);
-  const yForward = p.direction('forward', () => p.selectiveScan(s)); // (B, D, L)
+  const { u, delta, A, B, C, D, z } = selection(p, xz, '', c);
+  const yForward = p.direction('forward', () => p.selectiveScan({ u, delta, A, B, C, D, z })); // (B, D, L)
   const yBackward = p.direction('backward', () =>
     p.selectiveScan({
-      u: p.flip(s.u, 2),
-      delta: p.flip(s.delta, 2),
+      u: p.flip(u, 2),
+      delta: p.flip(delta, 2),
       A: stateMatrix(p, 'A_b_log', c),
-      B: p.flip(s.B, 2),
-      C: p.flip(s.C, 2),
-      D: s.D,
-      z: p.flip(s.z!, 2),
+      B: p.flip(B, 2),
+      C: p.flip(C, 2),
+      D,
+      z: p.flip(z, 2),
     }),
   ); // (B, D, L), last token first
   return p.add(yForward, p.flip(yBackward, 2));
@@ -73,11 +73,12 @@ function sharedDirections(p: ModelBuilder, xz: Value, c: MixerConfig): Value {
 
 /** One direction: xz (B, 2D, L) -> y (B, D, L), gated by silu(z). */
 function scanDirection(p: ModelBuilder, xz: Value, suffix: string, c: MixerConfig): Value {
-  return p.selectiveScan(selection(p, xz, suffix, c));
+  const { u, delta, A, B, C, D, z } = selection(p, xz, suffix, c);
+  return p.selectiveScan({ u, delta, A, B, C, D, z }); // (B, D, L)
 }
 
 /** The selection mechanism (Algorithm 2): delta, B and C are functions of the input. */
-function selection(p: ModelBuilder, xz: Value, suffix: string, c: MixerConfig): ScanInputs {
+function selection(p: ModelBuilder, xz: Value, suffix: string, c: MixerConfig): Required<ScanInputs> {
   const [x, z] = p.split(xz, 1, [c.dInner, c.dInner]); // (B, D, L)
   const u = p.silu(p.causalConv1d(x, `conv1d${suffix}`, c.dConv, c.convBias)); // (B, D, L)
   const xDbl = p.project(u, `x_proj${suffix}`, c.dtRank + 2 * c.dState, false); // (B, R + 2N, L)

@@ -94,7 +94,9 @@ export class StoppedView implements VariableContext {
     const expression = args.string('expression');
     const frameId = args.optionalNumber('frameId');
     const level = frameId === undefined ? 0 : this.levelOf(this.frame(frameId).key);
-    const entry = await this.engine.call('evaluate', expression, level);
+    // What is copied or asked for in the console is wanted in full; a watch wants to be read at a glance.
+    const exact = ['clipboard', 'repl'].includes(args.optionalString('context') ?? '');
+    const entry = await this.engine.call('evaluate', expression, level, exact);
     const { value, type, variablesReference, namedVariables, indexedVariables } = entryVariable(
       entry,
       this,

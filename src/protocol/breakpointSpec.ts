@@ -36,6 +36,21 @@ export function parseBreakpointName(name: string): BreakpointTarget {
   return { kind: 'module', glob: path, phase };
 }
 
+/** What stands between a breakpoint's name and its log message, since VS Code has no field for the latter. */
+const LOG_MARK = ' | log ';
+
+/** The text of a function breakpoint: its name, and its log message if it has one. */
+export function formatBreakpointText(name: string, logMessage?: string): string {
+  return logMessage ? `${name}${LOG_MARK}${logMessage}` : name;
+}
+
+/** Splits `selective_scan | log delta {delta.max()}` into name and log message. */
+export function splitBreakpointText(text: string): { name: string; logMessage?: string } {
+  const mark = text.indexOf(LOG_MARK);
+  if (mark < 0) return { name: text };
+  return { name: text.slice(0, mark), logMessage: text.slice(mark + LOG_MARK.length) };
+}
+
 function boundaryTarget(boundary: Boundary, phase: Phase): BreakpointTarget {
   if (phase === 'step' && boundary !== 'selective_scan') {
     throw new BreakpointSpecError(`Only selective_scan has steps; "${boundary}" takes :entry or :exit.`);

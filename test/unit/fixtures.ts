@@ -7,7 +7,9 @@ export function fixture(name: string): string {
 }
 
 /** All floating-point tensors of a safetensors file, read without the product's own reader. */
-export async function readFixture(name: string): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
+export async function readFixture(
+  name: string,
+): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
   const bytes = await readFile(fixture(name));
   const length = Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.subarray(8, 8 + length).toString('utf8')) as Record<
@@ -19,7 +21,8 @@ export async function readFixture(name: string): Promise<Record<string, { shape:
     if (entry.dtype !== 'F32' && entry.dtype !== 'F64') continue;
     const [from, to] = entry.data_offsets;
     const { buffer } = Uint8Array.from(bytes.subarray(8 + length + from, 8 + length + to));
-    const data = entry.dtype === 'F32' ? new Float32Array(buffer) : Float32Array.from(new Float64Array(buffer));
+    const data =
+      entry.dtype === 'F32' ? new Float32Array(buffer) : Float32Array.from(new Float64Array(buffer));
     tensors[key] = { shape: entry.shape, data };
   }
   return tensors;

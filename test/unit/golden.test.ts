@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { softplus } from '../../runtime/kernels/elementwise';
 import { Execution } from '../../runtime/engine/execution';
+import { softplus } from '../../runtime/kernels/elementwise';
 import { visionMamba } from '../../runtime/models/vim';
 import { vimConfig } from '../../runtime/models/vimConfig';
 import { ModelBuilder } from '../../runtime/program/modelBuilder';
@@ -19,7 +19,9 @@ type Arrays = Awaited<ReturnType<typeof readFixture>>;
 function buildVim(args: Record<string, unknown>, shape: readonly number[]): Program {
   const config = vimConfig(args);
   const p = new ModelBuilder();
-  return p.build('vim', 'VisionMamba', () => visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), config));
+  return p.build('vim', 'VisionMamba', () =>
+    visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), config),
+  );
 }
 
 /** The largest difference, in units of the tolerance that float32 supports: 1e-4 x max(1, max |golden|). */
@@ -62,7 +64,9 @@ describe.each(Object.keys(manifest))('%s', (name) => {
     scans.forEach((op, i) => {
       const t = run.tensors({ ...op.inputs, ...op.outputs });
       for (const role of ['u', 'A', 'B', 'C', 'D', 'z']) at(t[role], `scan.${i}.${role}`);
-      expect(distance(t['delta'].toArray(), paperDelta(golden, `scan.${i}`)), `scan.${i}.delta`).toBeLessThan(1);
+      expect(distance(t['delta'].toArray(), paperDelta(golden, `scan.${i}`)), `scan.${i}.delta`).toBeLessThan(
+        1,
+      );
       at(t['y'], `scan.${i}.out`);
     });
     const blocks = program.scopes.filter((s) => s.kind === 'Block');
@@ -116,7 +120,8 @@ function moments(x: Float32Array): number[] {
 /** The rule that the golden README gives for weights, so that no 28 MB file is needed. */
 function filledByRule(name: string, shape: readonly number[]): Float32Array {
   const n = shape.reduce((a, b) => a * b, 1);
-  if (/A(_b)?_log$/.test(name)) return Float32Array.from({ length: n }, (_, i) => Math.log((i % shape[1]) + 1));
+  if (/A(_b)?_log$/.test(name))
+    return Float32Array.from({ length: n }, (_, i) => Math.log((i % shape[1]) + 1));
   if (name === 'pos_embed' || name === 'cls_token') return uniform(name, n, 0.02, 0);
   if (/dt_proj(_b)?\.bias$/.test(name)) return uniform(name, n, 1, -4);
   if (/\.D(_b)?$/.test(name) || /norm(_f)?\.weight$/.test(name)) return uniform(name, n, 0.1, 1);
@@ -132,4 +137,3 @@ function uniform(name: string, n: number, scale: number, offset: number): Float3
     return (s / 2 ** 32 - 0.5) * 2 * scale + offset;
   });
 }
-

@@ -193,7 +193,7 @@ function inflate(source: ByteSource, entry: ZipEntry, packed: Uint8Array): Uint8
     at += chunk.length;
     finished = final;
   });
-  const step = 4096; // becomes at most 4 MB before it is counted
+  const step = 1 << 14; // becomes at most 17 MB before it is counted
   try {
     for (let i = 0; i < packed.length; i += step)
       inflator.push(packed.subarray(i, i + step), i + step >= packed.length);

@@ -4,6 +4,7 @@ import {
   BreakpointSpecError,
   type BreakpointTarget,
   parseBreakpointName,
+  splitBreakpointText,
 } from '../../protocol/breakpointSpec';
 import type { Extras, Requested } from './requested';
 
@@ -11,13 +12,16 @@ import type { Extras, Requested } from './requested';
 export class FunctionBreakpoint implements Requested {
   private readonly target?: BreakpointTarget;
   private readonly problem?: string;
+  private readonly extras: Extras;
 
   constructor(
     readonly label: string,
-    private readonly extras: Extras,
+    extras: Extras,
   ) {
+    const { name, logMessage } = splitBreakpointText(label);
+    this.extras = { ...extras, logMessage: extras.logMessage ?? logMessage };
     try {
-      this.target = parseBreakpointName(label);
+      this.target = parseBreakpointName(name);
     } catch (error) {
       if (!(error instanceof BreakpointSpecError)) throw error;
       this.problem = error.message;

@@ -142,7 +142,7 @@ describe('the headline explains the difference', () => {
       {},
       { grid: 24 },
       '`pos_embed` has shape [1, 577, 192] where the model has [1, 197, 192], so it was probably trained with ' +
-        '24 x 24 patches (img_size 384 at stride 16). Set img_size, patch_size and stride to match or choose',
+        '24 x 24 patches (img_size 384 at stride 16, or a smaller stride). Set img_size, patch_size and stride to match or choose',
     ],
     [
       'two settings',
@@ -160,7 +160,7 @@ describe('the headline explains the difference', () => {
     expect(compare(vim(), vim({ dim: 384 })).report.hints.map((h) => h.setting)).toEqual(['embed_dim']);
     expect(compare(vim(), vim({ cls: 0 })).report.hints.map((h) => h.setting)).toEqual(['if_cls_token']);
     const { report } = compare(vim(), vim({ state: 8, conv: 3, classes: 10, grid: 7 }));
-    expect(report.hints.map((h) => h.setting)).toEqual(['d_state', 'd_conv', 'img_size', 'num_classes']);
+    expect(report.hints.map((h) => h.setting)).toEqual(['d_state', 'd_conv', 'patches', 'num_classes']);
   });
 
   test('a language model', async () => {
@@ -170,6 +170,26 @@ describe('the headline explains the difference', () => {
     expect(formatKeyReport(matchKeys(expected, entries)).split('\n', 1)[0]).toBe(
       'The checkpoint does not fit the model: it is of a language model, the model is a vision model. Choose another checkpoint.',
     );
+  });
+
+  test('weights of the original', async () => {
+    const golden = (name: string) =>
+      openCheckpoint(join(__dirname, `../../fixtures/golden/vim_${name}.weights.safetensors`));
+    const model = [...(await golden('v1_doublecls')).entries.values()];
+    const settings = async (name: string) =>
+      matchKeys(model, (await golden(name)).entries).hints.map((h) => `${h.setting} ${h.checkpoint}`);
+    expect(await settings('v1_doublecls')).toEqual([]);
+    expect(await settings('v2_midcls_div2')).toEqual(['bimamba_type v2', 'use_double_cls_token false']);
+    expect(await settings('none_unidirectional_lastpool_layerscale')).toEqual([
+      'bimamba_type none',
+      'if_cls_token false',
+      'init_layer_scale a number',
+    ]);
+    expect(await settings('v2_stride4_overlap')).toEqual([
+      'bimamba_type v2',
+      'use_double_cls_token false',
+      'patches 49',
+    ]);
   });
 
   test('a prefix', () => {

@@ -51,19 +51,25 @@ export const SAMPLES: Record<string, Uint8Array> = {
 
 /**
  * Reads a file in every way that fits its beginning. Gives "read" or "refused"; anything else that is thrown, or
- * more than a second, fails the test.
+ * more than a second of work, fails the test.
  */
 export function readOrRefuse(file: Uint8Array, name: string): 'read' | 'refused' {
-  const start = performance.now();
+  const start = cpuMillis();
   const source = bytesSource(file, name);
   const ways: (() => unknown)[] = [() => loadInputSource(source, { channels: 3, imgSize: 2 })];
   if (/\./.test(name)) ways.push(() => decodeImage(source));
   else if (name === 'npy') ways.push(() => readNpy(source));
   else ways.push(() => [...openCheckpointSource(source).entries.values()].map((record) => record.load()));
   const outcomes = ways.map(outcome);
-  const took = performance.now() - start;
+  const took = cpuMillis() - start;
   if (took > 1000) throw new Error(`${name} took ${took.toFixed(0)} ms`);
   return outcomes[1];
+}
+
+/** Processor time, since tests share the machine. */
+function cpuMillis(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function outcome(read: () => unknown): 'read' | 'refused' {

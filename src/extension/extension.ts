@@ -1,0 +1,38 @@
+/** Activation: wiring only. */
+import * as vscode from 'vscode';
+import { AdapterFactory } from './adapterFactory';
+import { registerCommands } from './commands';
+import { ConfigurationProvider, DynamicConfigurations } from './configuration';
+import { SessionWatcher } from './sessions';
+import { SourceFeatures } from './sourceFeatures';
+import { StatusBar } from './statusBar';
+import { TensorsClient } from './tensorsClient';
+import { TensorsPanel } from './tensorsPanel';
+
+export function activate(context: vscode.ExtensionContext): void {
+  const { extensionUri } = context;
+  const examples = vscode.Uri.joinPath(extensionUri, 'examples');
+  const log = vscode.window.createOutputChannel('Scanpoint', { log: true });
+  const watcher = new SessionWatcher(log);
+  const client = new TensorsClient();
+  const { registerDebugConfigurationProvider, registerDebugAdapterDescriptorFactory } = vscode.debug;
+  context.subscriptions.push(
+    log,
+    watcher,
+    registerDebugAdapterDescriptorFactory('mamba', new AdapterFactory(extensionUri)),
+    registerDebugConfigurationProvider('mamba', new ConfigurationProvider(examples)),
+    registerDebugConfigurationProvider(
+      'mamba',
+      new DynamicConfigurations(examples),
+      vscode.DebugConfigurationProviderTriggerKind.Dynamic,
+    ),
+    new TensorsPanel(extensionUri, watcher, client),
+    new StatusBar(watcher),
+    new SourceFeatures(watcher, client),
+    registerCommands(examples, watcher),
+  );
+}
+
+export function deactivate(): void {
+  // Everything is in the context's subscriptions.
+}

@@ -1,0 +1,104 @@
+/** What a launch configuration must and may say. No vscode; the messages are what the person reads. */
+import {
+  BreakpointSpecError,
+  parseBreakpointName,
+  parseHitCondition,
+  parseLogMessage,
+} from '../protocol/breakpointSpec';
+import type { LaunchBreakpoint } from '../protocol/launch';
+
+/** A configuration as it stands in launch.json: nothing in it can be trusted yet. */
+export type RawConfiguration = Record<string, unknown>;
+
+/** Attributes of targets that this version can't run, and how each would be called. */
+const LATER: Record<string, string> = {
+  program: 'Debugging a Python program ("program")',
+  module: 'Debugging a Python module ("module")',
+  connect: 'Attaching to a running debugpy ("connect")',
+  processId: 'Attaching to a process ("processId")',
+  ssh: 'Debugging on another host ("ssh")',
+};
+
+/** One sentence about the first thing that is wrong, or nothing. */
+export function checkConfiguration(config: RawConfiguration): string | undefined {
+  const later = Object.keys(LATER).find((key) => config[key] !== undefined);
+  if (later)
+    return `${LATER[later]} is not supported yet by this version of Scanpoint; give "model" instead.`;
+  if (config.request === 'attach') {
+    return 'Attaching is not supported yet by this version of Scanpoint; set "request" to "launch" and give "model".';
+  }
+  if (config.model === undefined || config.model === '') {
+    return 'The launch configuration says neither "model" nor "program"; give "model": a JSON file or a published Vim name.';
+  }
+  return checkTypes(config) ?? checkBreakpoints(config.breakpoints);
+}
+
+function checkTypes(config: RawConfiguration): string | undefined {
+  const { model } = config;
+  if (typeof model !== 'string' && !isRecord(model)) {
+    return '"model" has to be a JSON file, a published name, or an object with the constructor\'s arguments.';
+  }
+  for (const key of ['checkpoint', 'input']) {
+    if (config[key] !== undefined && typeof config[key] !== 'string')
+      return `"${key}" has to be the path of a file.`;
+  }
+  for (const key of ['label', 'seed']) {
+    const value = config[key];
+    if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0)) {
+      return `"${key}" has to be a whole number from 0 up, not ${JSON.stringify(value)}.`;
+    }
+  }
+  return undefined;
+}
+
+function checkBreakpoints(breakpoints: unknown): string | undefined {
+  if (breakpoints === undefined) return undefined;
+  if (!Array.isArray(breakpoints)) return '"breakpoints" has to be a list, e.g. ["selective_scan"].';
+  for (const [i, item] of breakpoints.entries()) {
+    const problem = checkBreakpoint(item);
+    if (problem) return `Breakpoint ${i + 1} of the launch configuration: ${problem}`;
+  }
+  return undefined;
+}
+
+function checkBreakpoint(item: unknown): string | undefined {
+  const breakpoint = typeof item === 'string' ? { name: item } : item;
+  if (!isRecord(breakpoint) || typeof breakpoint.name !== 'string')
+    return 'it needs a "name", e.g. "selective_scan".';
+  try {
+    parseBreakpointName(breakpoint.name);
+    if (typeof breakpoint.hitCondition === 'string') parseHitCondition(breakpoint.hitCondition);
+    if (typeof breakpoint.logMessage === 'string') parseLogMessage(breakpoint.logMessage);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BreakpointSpecError) return error.message;
+    throw error;
+  }
+}
+
+/** Breakpoints written as plain names become objects; everything else stays as it is. */
+export function normalizeConfiguration<C extends RawConfiguration>(config: C): C {
+  if (!Array.isArray(config.breakpoints)) return config;
+  const breakpoints = config.breakpoints.map((item: unknown) =>
+    typeof item === 'string' ? ({ name: item } satisfies LaunchBreakpoint) : item,
+  );
+  return { ...config, breakpoints };
+}
+
+/** Whether `model` names a file: published names have neither an ending nor folders. */
+export function isModelFile(model: string): boolean {
+  return /[\\/]/.test(model) || /\.json$/i.test(model);
+}
+
+/** The attributes of a checked configuration that are paths of files. */
+export function filesOf(config: RawConfiguration): { key: 'model' | 'checkpoint' | 'input'; path: string }[] {
+  const keys = ['model', 'checkpoint', 'input'] as const;
+  return keys.flatMap((key) => {
+    const path = config[key];
+    return typeof path === 'string' && path && (key !== 'model' || isModelFile(path)) ? [{ key, path }] : [];
+  });
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'dap', include: ['test/dap/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 120_000 } },
+      { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], testTimeout: 600_000 } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 180_000, hookTimeout: 900_000, fileParallelism: false } },
+    ],
+  },
+});

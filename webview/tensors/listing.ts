@@ -1,0 +1,155 @@
+/** Which tensors the list shows, in which order and under which headings. No DOM. */
+import type { TensorEntry, TensorRole } from '../../src/protocol/requests';
+import { formatSite } from '../../src/protocol/site';
+import { nonFinite } from '../../src/protocol/summary';
+import type { TensorScope } from '../../src/protocol/webview';
+import { pinKey } from './identity';
+import { isAnomalous } from './shape';
+
+/** What one can filter by; inputs and outputs belong together. */
+export type RoleGroup = 'scan' | 'step' | 'io' | 'local' | 'parameter';
+
+export const ROLE_GROUPS: readonly { group: RoleGroup; title: string; short: string }[] = [
+  { group: 'scan', title: 'Scan', short: 'Scan' },
+  { group: 'step', title: 'Step', short: 'Step' },
+  { group: 'io', title: 'Inputs and outputs', short: 'In/out' },
+  { group: 'local', title: 'Locals', short: 'Locals' },
+  { group: 'parameter', title: 'Parameters', short: 'Params' },
+];
+
+export function roleGroup(role: TensorRole): RoleGroup {
+  return role === 'input' || role === 'output' ? 'io' : role;
+}
+
+/** `site` keeps the order in which the target names them. */
+export type SortKey = 'site' | 'name' | 'absmax' | 'nan' | 'size';
+
+export interface ListQuery {
+  query: string;
+  sort: SortKey;
+  scope: TensorScope;
+  /** Role groups that are switched off. */
+  hidden: readonly RoleGroup[];
+  /** Keys of pinned tensors, see `pinKey`. */
+  pinned: readonly string[];
+}
+
+export interface Section {
+  key: string;
+  title: string;
+  entries: TensorEntry[];
+}
+
+/** The list's sections: pinned ones, then what is not finite, then by role (or by site for the whole run). */
+export function sectionsOf(entries: readonly TensorEntry[], list: ListQuery): Section[] {
+  const shown = entries.filter(
+    (entry) => !list.hidden.includes(roleGroup(entry.role)) && matches(entry, list.query),
+  );
+  const sorted = sortEntries(shown, list.sort);
+  const isPinned = (entry: TensorEntry) => list.pinned.includes(pinKey(entry, list.scope));
+  const pinned = sorted.filter(isPinned);
+  const others = sorted.filter((entry) => !isPinned(entry));
+  const sections: Section[] = [
+    { key: 'pinned', title: 'Pinned', entries: pinned },
+    { key: 'anomalies', title: 'NaN and Inf', entries: others.filter(isAnomalous) },
+    ...ordinarySections(
+      others.filter((entry) => !isAnomalous(entry)),
+      list,
+    ),
+  ];
+  return sections.filter((section) => section.entries.length > 0);
+}
+
+function ordinarySections(entries: TensorEntry[], list: ListQuery): Section[] {
+  if (list.scope === 'site') {
+    return ROLE_GROUPS.map(({ group, title }) => ({
+      key: group,
+      title,
+      entries: entries.filter((entry) => roleGroup(entry.role) === group),
+    }));
+  }
+  // A ranking over the whole run has to stay one list.
+  if (list.sort !== 'site') return [{ key: 'all', title: 'Whole run', entries }];
+  const bySite = new Map<string, TensorEntry[]>();
+  for (const entry of entries) {
+    const site = formatSite(entry.site) || 'model';
+    bySite.set(site, [...(bySite.get(site) ?? []), entry]);
+  }
+  return [...bySite].map(([site, of]) => ({ key: `site ${site}`, title: site, entries: of }));
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+
+/** Sorts by one key; what can't be compared (no summary, no finite element) goes last; ties keep their order. */
+export function sortEntries(entries: readonly TensorEntry[], sort: SortKey): TensorEntry[] {
+  const sorted = [...entries];
+  switch (sort) {
+    case 'site':
+      return sorted;
+    case 'name':
+      return sorted.sort((a, b) => collator.compare(a.name, b.name));
+    case 'absmax':
+      return sorted.sort((a, b) => descending(a.summary?.absmax, b.summary?.absmax));
+    case 'nan':
+      return sorted.sort((a, b) =>
+        descending(a.summary ? nonFinite(a.summary) : null, b.summary ? nonFinite(b.summary) : null),
+      );
+    case 'size':
+      return sorted.sort((a, b) => descending(a.summary?.numel, b.summary?.numel));
+  }
+}
+
+function descending(a: number | null | undefined, b: number | null | undefined): number {
+  return (b ?? -1) - (a ?? -1);
+}
+
+/** Every word must occur in the name, site, role, axes, type, or be `nan` / `inf` for a tensor that has them. */
+export function matches(entry: TensorEntry, query: string): boolean {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return true;
+  const text = searchText(entry);
+  return words.every((word) => text.includes(word));
+}
+
+function searchText(entry: TensorEntry): string {
+  const summary = entry.summary;
+  return [
+    entry.name,
+    formatSite(entry.site),
+    entry.role,
+    entry.axes.join(' '),
+    summary?.dtype ?? '',
+    summary?.device ?? '',
+    summary && summary.nan > 0 ? 'nan' : '',
+    summary && summary.posInf + summary.negInf > 0 ? 'inf' : '',
+  ]
+    .join('\n')
+    .toLowerCase();
+}
+
+/** How many entries each role group has, for the filter's labels; groups without any are left out. */
+export function countRoles(
+  entries: readonly TensorEntry[],
+): { group: RoleGroup; short: string; count: number }[] {
+  return ROLE_GROUPS.map(({ group, short }) => ({
+    group,
+    short,
+    count: entries.filter((entry) => roleGroup(entry.role) === group).length,
+  })).filter(({ count }) => count > 0);
+}
+
+/** One line of the list as it is drawn: a heading or a tensor. */
+export type Line =
+  | { kind: 'heading'; section: Section; collapsed: boolean }
+  | { kind: 'row'; entry: TensorEntry; section: Section };
+
+export function linesOf(sections: readonly Section[], collapsed: readonly string[]): Line[] {
+  return sections.flatMap((section): Line[] => {
+    const closed = collapsed.includes(section.key);
+    const rows = closed ? [] : section.entries;
+    return [
+      { kind: 'heading', section, collapsed: closed },
+      ...rows.map((entry): Line => ({ kind: 'row', entry, section })),
+    ];
+  });
+}

@@ -1,0 +1,2 @@
+/** Style sheets are imported for the bundler's sake only. */
+declare module '*.css';
