@@ -97,6 +97,7 @@ function readBreakpoints(x: unknown): LaunchBreakpoint[] {
   if (x === undefined || x === null) return [];
   if (!Array.isArray(x)) throw cannotLaunch('"breakpoints" in the launch configuration must be a list.');
   return x.map((item) => {
+    if (typeof item === 'string') return { name: item };
     if (isObject(item) && typeof item['name'] === 'string') return item as unknown as LaunchBreakpoint;
     throw cannotLaunch(
       'Each of the "breakpoints" in the launch configuration needs a "name", e.g. "selective_scan".',
