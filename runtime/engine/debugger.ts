@@ -19,10 +19,13 @@ export interface Stop {
   exception?: NonFiniteFinding;
 }
 
+/** `stdout` is what the person asked to see, `console` what the debugger says, `important` what needs attention. */
+export type OutputCategory = 'stdout' | 'console' | 'important';
+
 /** What a debugger tells while it runs. */
 export interface DebuggerListener {
   /** A log message, or a sentence about a breakpoint. */
-  output(text: string, category: 'console' | 'important'): void;
+  output(text: string, category: OutputCategory): void;
   /** A condition failed while it was evaluated; the probe never stops. */
   probeFailed(id: number, message: string): void;
   /** Called between ops: lets messages in, and tells whether a pause was asked for. */
@@ -170,7 +173,7 @@ export class Debugger {
         const value = evaluate(probe.expression(part.expression), scope);
         return typeof value === 'string' ? value : formatValue(value);
       });
-      this.listener.output(words.join(''), 'console');
+      this.listener.output(words.join(''), 'stdout');
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       this.fail(probe, error.message);

@@ -7,7 +7,7 @@ import type {
   TensorsArguments,
   TensorsResponse,
 } from '../../src/protocol/requests';
-import { Debugger, type Stop } from './debugger';
+import { Debugger, type OutputCategory, type Stop } from './debugger';
 import { type Frame, framesAt } from './frames';
 import { type Entry, Inspector, type ScopeName } from './inspector';
 import { type Loaded, type LoadRequest, load } from './load';
@@ -21,7 +21,7 @@ export interface EngineListener {
   stopped(stop: Stop): void;
   /** The program has run to its end. */
   finished(): void;
-  output(text: string, category: 'console' | 'important'): void;
+  output(text: string, category: OutputCategory): void;
   probeFailed(id: number, message: string): void;
   progress(step: string): void;
   /** Lets messages in; true when a pause was asked for. */
@@ -109,7 +109,7 @@ export class Engine {
     const [output] = Object.values(state.program.outputs);
     const seconds = (performance.now() - this.started) / 1000;
     for (const line of describeResult(state.execution.tensor(output), labels, expected))
-      this.listener.output(line, 'console');
+      this.listener.output(line, 'stdout');
     this.listener.output(`${state.program.name} finished after ${formatNumber(seconds)} s.`, 'console');
     this.listener.finished();
   }

@@ -2,12 +2,12 @@ import { openCheckpoint } from '../checkpoint';
 import { formatKeyReport, matchKeys } from '../checkpoint/match';
 import { loadInput } from '../image/input';
 import { initialValues, Random } from '../models/initialize';
-import { type ModelSpec, readModelSpec } from '../models/modelSpec';
 import { visionMamba } from '../models/vim';
 import { ModelBuilder } from '../program/modelBuilder';
 import type { Program } from '../program/program';
 import { numel, Tensor } from '../tensor/tensor';
 import type { Execution } from './execution';
+import { type ModelSpec, readModelSpec } from './modelSpec';
 import { RunState } from './state';
 
 /** What to run; paths are absolute. */

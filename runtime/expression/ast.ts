@@ -115,6 +115,11 @@ export function freeNames(node: Node): NameNode[] {
   return children(node).flatMap(freeNames);
 }
 
+/** The node whose truth decides when all before it were as they must be: the last term of `and` and `or`. */
+export function deciding(node: Node): Node {
+  return node.type === 'logic' ? deciding(node.terms.at(-1)!) : node;
+}
+
 /** The nodes right below a node. */
 export function children(node: Node): readonly Node[] {
   switch (node.type) {

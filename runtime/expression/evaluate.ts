@@ -4,6 +4,7 @@ import {
   type AttributeNode,
   type CallNode,
   type CompareNode,
+  deciding,
   type Expression,
   type LogicNode,
   MODULES,
@@ -63,10 +64,15 @@ class Evaluator {
   }
 
   truth(node: Node): boolean {
-    return this.truthOf(this.value(node), node.start, node.end);
+    return this.truthOf(this.value(node), node);
   }
 
-  private truthOf(value: Value, start: number, end: number): boolean {
+  private truthOf(value: Value, node: Node): boolean {
+    const { start, end } = deciding(node);
+    return this.truthAt(value, start, end);
+  }
+
+  private truthAt(value: Value, start: number, end: number): boolean {
     return locate(start, () => truth(value, this.expression.text.slice(start, end)));
   }
 
@@ -108,7 +114,7 @@ class Evaluator {
     const last = node.terms.length - 1;
     for (const term of node.terms.slice(0, last)) {
       const value = this.value(term);
-      if (this.truthOf(value, term.start, term.end) === (node.operator === 'or')) return value;
+      if (this.truthOf(value, term) === (node.operator === 'or')) return value;
     }
     return this.value(node.terms[last]);
   }
@@ -120,7 +126,7 @@ class Evaluator {
     for (let i = 0; ; i++) {
       const right = this.value(operands[i + 1]);
       const result = locate(operands[i].start, () => this.compareOnce(node, i, left, right));
-      if (i === operators.length - 1 || !this.truthOf(result, operands[i].start, operands[i + 1].end))
+      if (i === operators.length - 1 || !this.truthAt(result, operands[i].start, operands[i + 1].end))
         return result;
       left = right;
     }

@@ -129,22 +129,38 @@ function alongAxes(
     ? x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size))
     : kept.map((axis) => x.shape[axis]);
   const result = temporary(shape, dtype);
-  const outer = pick(x, kept);
-  const inner = pick(x, reduced);
+  const partAt = partReader(pick(x, reduced, x.offset));
   let k = 0;
-  outer.forEachPosition((offset) => {
-    const part = new Tensor(x.data, inner.shape, inner.strides, offset);
-    result.data[k++] = ofAll(name, part, statistic);
+  pick(x, kept, x.offset).forEachRow((at, step, length) => {
+    for (let i = 0; i < length; i++) result.data[k++] = ofAll(name, partAt(at + i * step), statistic);
   });
   return new TensorValue(result);
 }
 
-function pick(x: Tensor, axes: readonly number[]) {
-  const shape = axes.map((axis) => x.shape[axis]);
-  const strides = axes.map((axis) => x.strides[axis]);
-  const forEachPosition = (visit: (offset: number) => void) =>
-    new Tensor(x.data, shape, strides, x.offset).forEachRow((at, step, length) => {
-      for (let i = 0; i < length; i++) visit(at + i * step);
-    });
-  return { shape, strides, forEachPosition };
+/** The view of some of the axes. */
+function pick(x: Tensor, axes: readonly number[], offset: number): Tensor {
+  return new Tensor(
+    x.data,
+    axes.map((axis) => x.shape[axis]),
+    axes.map((axis) => x.strides[axis]),
+    offset,
+  );
+}
+
+/** Parts up to this size are copied out one after the other, which is faster than a view of each. */
+const SMALL_PART = 4096;
+
+/** Gives the part of a tensor that lies like `first`, which is the part at its own offset, at another one. */
+function partReader(first: Tensor): (offset: number) => Tensor {
+  const { data, shape, strides, numel } = first;
+  if (numel > SMALL_PART) return (offset) => new Tensor(data, shape, strides, offset);
+  const steps: number[] = [];
+  first.forEachRow((at, step, length) => {
+    for (let i = 0; i < length; i++) steps.push(at + i * step - first.offset);
+  });
+  const copy = new Tensor(new Float32Array(numel), [numel]);
+  return (offset) => {
+    for (let i = 0; i < numel; i++) copy.data[i] = data[offset + steps[i]];
+    return copy;
+  };
 }

@@ -1,5 +1,5 @@
 import { formatCount } from '../../src/protocol/numbers';
-import { type Comparison, children, type Node } from './ast';
+import { type Comparison, deciding, type Node } from './ast';
 import { ExpressionError } from './errors';
 import { parseExpression } from './parser';
 import { Sequence, TensorValue, type Value } from './values';
@@ -11,15 +11,18 @@ import { Sequence, TensorValue, type Value } from './values';
  * @throws ExpressionError for a tensor of several elements or none, with what to write instead.
  */
 export function truth(value: Value, text: string): boolean {
-  if (value instanceof TensorValue) return truthOfTensor(value, text.trim());
+  if (value instanceof TensorValue) return truthOfTensor(value, text);
   if (value instanceof Sequence) return value.items.length > 0;
   if (typeof value === 'number') return value !== 0;
   return Boolean(value);
 }
 
-function truthOfTensor(value: TensorValue, text: string): boolean {
+function truthOfTensor(value: TensorValue, whole: string): boolean {
   const { numel } = value.tensor;
   if (numel === 1) return value.item() !== 0;
+  const root = rootOf(whole);
+  const culprit = root && deciding(root);
+  const text = ungrouped(culprit ? whole.slice(culprit.start, culprit.end) : whole.trim());
   const subject = asSubject(text);
   if (numel === 0)
     throw new ExpressionError(
@@ -45,19 +48,21 @@ function rootOf(text: string): Node | undefined {
   }
 }
 
+/** The text without parentheses around all of it. */
+function ungrouped(text: string): string {
+  const inside = text.slice(1, -1);
+  return text.startsWith('(') && text.endsWith(')') && rootOf(inside) ? ungrouped(inside.trim()) : text;
+}
+
 /** The text as something that a method can be called on. */
 function asSubject(text: string): string {
-  const root = rootOf(text);
-  return root && (isPostfix(root) || isGrouped(root, text)) ? text : `(${text})`;
+  const inside = ungrouped(text);
+  const root = rootOf(inside);
+  return root && isPostfix(root) ? inside : `(${inside})`;
 }
 
 function isPostfix(node: Node): boolean {
   return ['name', 'attribute', 'call', 'index'].includes(node.type);
-}
-
-function isGrouped(node: Node, text: string): boolean {
-  const [first] = children(node);
-  return text[node.start] === '(' && first !== undefined && first.start > node.start;
 }
 
 const STATISTICS: Partial<Record<Comparison, [ofLeft: string, ofRight: string]>> = {

@@ -110,7 +110,7 @@ export function forEachBlock(view: Tensor, visit: BlockVisitor): void {
         visit(data, from, Math.min(from + BLOCK, at + length));
       return;
     }
-    scratch ??= new Float32Array(BLOCK);
+    scratch ??= new Float32Array(Math.min(BLOCK, view.numel));
     for (let done = 0; done < length; ) {
       const n = Math.min(length - done, BLOCK - filled);
       gather(data, at + done * step, step, scratch, filled, n);

@@ -79,6 +79,16 @@ export function readLaunch(given: unknown): EmbeddedLaunch {
   };
 }
 
+/** Hit counts are often written as numbers. */
+function wordOf(item: Record<string, unknown>, key: string): string | undefined {
+  const x = item[key] ?? undefined;
+  if (x === undefined || typeof x === 'string') return x;
+  if (typeof x === 'number') return String(x);
+  throw cannotLaunch(
+    `"${key}" of the breakpoint "${item['name']}" in the launch configuration must be a text.`,
+  );
+}
+
 function textOf(a: Record<string, unknown>, name: string): string | undefined {
   const x = a[name] ?? undefined;
   if (x === undefined || x === '') return undefined;
@@ -98,7 +108,12 @@ function readBreakpoints(x: unknown): LaunchBreakpoint[] {
   if (!Array.isArray(x)) throw cannotLaunch('"breakpoints" in the launch configuration must be a list.');
   return x.map((item) => {
     if (typeof item === 'string') return { name: item };
-    if (isObject(item) && typeof item['name'] === 'string') return item as unknown as LaunchBreakpoint;
+    if (isObject(item) && typeof item['name'] === 'string') {
+      const [condition, hitCondition, logMessage] = ['condition', 'hitCondition', 'logMessage'].map((key) =>
+        wordOf(item, key),
+      );
+      return { name: item['name'], condition, hitCondition, logMessage };
+    }
     throw cannotLaunch(
       'Each of the "breakpoints" in the launch configuration needs a "name", e.g. "selective_scan".',
     );

@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import {
   Event,
   ExitedEvent,
@@ -9,18 +9,14 @@ import {
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import type { Stop } from '../../runtime/engine/debugger';
+import type { OutputCategory, Stop } from '../../runtime/engine/debugger';
 import type { LoadRequest } from '../../runtime/engine/load';
 import type { StepMode } from '../../runtime/engine/timeline';
 import type { EmbeddedLaunch } from '../protocol/launch';
 import { formatCount } from '../protocol/numbers';
 import { SITES_REQUEST, TENSOR_DATA_REQUEST, TENSORS_REQUEST } from '../protocol/requests';
 import { type RequestArguments, readLaunch } from './arguments';
-import { readFilters } from './breakpoints/exceptionFilters';
-import { FunctionBreakpoint } from './breakpoints/functionBreakpoint';
-import { LineBreakpoint } from './breakpoints/lineBreakpoint';
-import type { Extras } from './breakpoints/requested';
-import { BreakpointStore } from './breakpoints/store';
+import { Breakpoints } from './breakpoints/breakpoints';
 import { CAPABILITIES } from './capabilities';
 import { EngineClient } from './engine/client';
 import type { EngineEvent } from './engine/messages';
@@ -48,15 +44,15 @@ export class EmbeddedSession extends RequestServer {
   private launch?: EmbeddedLaunch;
   private engine?: EngineClient;
   private lastStop?: Stop;
-  private filters: string[] = [];
   private progress?: Progress;
   private showsProgress = false;
   private readonly view: StoppedView;
-  private readonly breakpoints = new BreakpointStore((specs) => this.needEngine().call('setProbes', specs));
+  private readonly breakpoints: Breakpoints;
 
   constructor(private readonly places: Places) {
     super();
     this.view = new StoppedView(places.root, () => this.needEngine());
+    this.breakpoints = new Breakpoints(places.root, () => this.needEngine());
   }
 
   protected override readonly handlers: Handlers = {
@@ -72,10 +68,10 @@ export class EmbeddedSession extends RequestServer {
     cancel: (args) => this.onCancel(args),
     threads: () => ({ threads: this.engine ? [new Thread(THREAD, 'model')] : [] }),
 
-    setBreakpoints: (args) => this.onSetBreakpoints(args),
-    setFunctionBreakpoints: (args) => this.onSetFunctionBreakpoints(args),
-    setExceptionBreakpoints: (args) => this.onSetExceptionBreakpoints(args),
-    breakpointLocations: (args) => this.onBreakpointLocations(args),
+    setBreakpoints: (args) => this.breakpoints.setLines(args),
+    setFunctionBreakpoints: (args) => this.breakpoints.setFunctions(args),
+    setExceptionBreakpoints: (args) => this.breakpoints.setFilters(args),
+    breakpointLocations: (args) => this.breakpoints.locations(args),
 
     continue: () => this.resume('continue', { allThreadsContinued: true }),
     next: () => this.resume('next'),
@@ -161,18 +157,8 @@ export class EmbeddedSession extends RequestServer {
       'console',
     );
     for (const note of info.notes) this.output(note, 'console');
-    if (noDebug) return;
-    const answers = await this.breakpoints.set(
-      'launch',
-      breakpoints.map((b) => new FunctionBreakpoint(b.name, extrasOf(b))),
-    );
-    answers.forEach((answer, i) => {
-      if (!answer.verified)
-        this.output(
-          `The breakpoint "${breakpoints[i].name}" of the launch configuration cannot be set: ${answer.message}`,
-          'important',
-        );
-    });
+    this.breakpoints.off = noDebug === true;
+    for (const problem of await this.breakpoints.setLaunch(breakpoints)) this.output(problem, 'important');
   }
 
   private async withProgress<T>(title: string, work: () => Promise<T>, seq?: number): Promise<T> {
@@ -219,7 +205,6 @@ export class EmbeddedSession extends RequestServer {
     try {
       await this.load();
       await this.breakpoints.applyAll();
-      await this.applyFilters();
     } catch (error) {
       await this.end();
       throw error instanceof UserError ? this.launchFailure(error) : error;
@@ -254,61 +239,6 @@ export class EmbeddedSession extends RequestServer {
     const isCurrent = args.optionalString('progressId') === this.progress?.id;
     if (isCurrent && this.phase === 'running') this.needEngine().pause();
     if (this.phase === 'loading' && (isCurrent || request !== undefined)) await this.disposeEngine();
-  }
-
-  private async onSetBreakpoints(
-    args: RequestArguments,
-  ): Promise<DebugProtocol.SetBreakpointsResponse['body']> {
-    const path = args.object('source').optionalString('path') ?? '';
-    const source = this.modelSource(path);
-    const wanted = args
-      .objects('breakpoints')
-      .map((b) => new LineBreakpoint(source, b.number('line'), extrasFrom(b)));
-    return { breakpoints: await this.setGroup(path, wanted) };
-  }
-
-  private async onSetFunctionBreakpoints(
-    args: RequestArguments,
-  ): Promise<DebugProtocol.SetFunctionBreakpointsResponse['body']> {
-    const wanted = args
-      .objects('breakpoints')
-      .map((b) => new FunctionBreakpoint(b.string('name'), extrasFrom(b)));
-    return { breakpoints: await this.setGroup('functions', wanted) };
-  }
-
-  private setGroup(
-    group: string,
-    wanted: Parameters<BreakpointStore['set']>[1],
-  ): Promise<DebugProtocol.Breakpoint[]> {
-    if (!this.engine) throw notStarted();
-    return this.breakpoints.set(group, this.launch?.noDebug ? [] : wanted);
-  }
-
-  private async onSetExceptionBreakpoints(args: RequestArguments): Promise<void> {
-    this.filters = this.launch?.noDebug ? [] : args.strings('filters');
-    await this.applyFilters();
-  }
-
-  private async applyFilters(): Promise<void> {
-    await this.engine?.call('setFilters', readFilters(this.filters));
-  }
-
-  private async onBreakpointLocations(
-    args: RequestArguments,
-  ): Promise<DebugProtocol.BreakpointLocationsResponse['body']> {
-    const source = this.modelSource(args.object('source').optionalString('path') ?? '');
-    if (!source || !this.engine) return { breakpoints: [] };
-    const from = args.number('line');
-    const to = args.optionalNumber('endLine') ?? from;
-    const lines = await this.engine.call('lines', source);
-    return { breakpoints: lines.filter((l) => l >= from && l <= to).map((line) => ({ line })) };
-  }
-
-  /** `runtime/models/mixer.ts` for a path in the package; undefined for any other file. */
-  private modelSource(path: string): string | undefined {
-    if (!isAbsolute(path)) return undefined;
-    const inside = relative(this.places.root, path).replaceAll('\\', '/');
-    return inside.startsWith('runtime/models/') ? inside : undefined;
   }
 
   private async resume<T>(mode: StepMode, body?: T): Promise<T | undefined> {
@@ -384,7 +314,7 @@ export class EmbeddedSession extends RequestServer {
     void this.end();
   }
 
-  private output(text: string, category: 'console' | 'important' | 'stderr'): void {
+  private output(text: string, category: OutputCategory | 'stderr'): void {
     this.sendEvent(new OutputEvent(`${text}\n`, category));
   }
 
@@ -396,16 +326,4 @@ export class EmbeddedSession extends RequestServer {
 
 function absolute(path: string | undefined): string | undefined {
   return path === undefined ? undefined : resolve(path);
-}
-
-function extrasFrom(b: RequestArguments): Extras {
-  return {
-    condition: b.optionalString('condition'),
-    hitCondition: b.optionalString('hitCondition'),
-    logMessage: b.optionalString('logMessage'),
-  };
-}
-
-function extrasOf({ condition, hitCondition, logMessage }: Extras): Extras {
-  return { condition, hitCondition, logMessage };
 }

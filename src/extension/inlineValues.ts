@@ -1,8 +1,8 @@
 /** Tensor lines behind the code of a model source while it stands still. */
 import * as vscode from 'vscode';
-import { formatSummary } from '../protocol/summary';
+import { inlineText } from './inlineText';
 import type { SessionWatcher } from './sessions';
-import { assignedNames, enclosingFunction } from './sourceNames';
+import { assignedNames, enclosingFunction, type SourceName } from './sourceNames';
 import type { TensorsClient } from './tensorsClient';
 
 export class InlineValues implements vscode.InlineValuesProvider {
@@ -24,20 +24,22 @@ export class InlineValues implements vscode.InlineValuesProvider {
       .then((response) => new Map(response.tensors.toReversed().map((entry) => [entry.name, entry])))
       .catch(() => undefined);
     if (!tensors) return [];
-    return visibleNames(document, viewPort, context.stoppedLocation.end.line).flatMap(
-      ({ name, line, start, end }) => {
-        const entry = tensors.get(name);
-        if (!entry) return [];
-        const range = new vscode.Range(line, start, line, end);
-        // Without a summary the editor asks for this one alone.
-        if (!entry.summary) return [new vscode.InlineValueEvaluatableExpression(range, name)];
-        return [new vscode.InlineValueText(range, `${name}: ${formatSummary(entry.summary)}`)];
-      },
-    );
+    const known = visibleNames(document, viewPort, context.stoppedLocation.end.line).flatMap((place) => {
+      const entry = tensors.get(place.name);
+      return entry ? [{ ...place, entry }] : [];
+    });
+    return known.map(({ name, line, start, end, entry }) => {
+      const range = new vscode.Range(line, start, line, end);
+      // Without a summary the editor asks for this one alone.
+      if (!entry.summary) return new vscode.InlineValueEvaluatableExpression(range, name);
+      const crowd = known.filter((other) => other.line === line).length;
+      return new vscode.InlineValueText(range, inlineText(name, entry.summary, crowd));
+    });
   }
 }
 
-function visibleNames(document: vscode.TextDocument, viewPort: vscode.Range, stopped: number) {
+/** The names that get values between the function's beginning and the stopped line, as far as they are in view. */
+function visibleNames(document: vscode.TextDocument, viewPort: vscode.Range, stopped: number): SourceName[] {
   const lines = document.getText().split(/\r?\n/);
   const [first, last] = enclosingFunction(lines, stopped);
   const from = Math.max(first, viewPort.start.line);

@@ -83,6 +83,11 @@ describe('launch', () => {
     ['a checkpoint that is not there', { ...DIGITS, checkpoint: '/nowhere/x.pth' }, /\/nowhere\/x\.pth/],
     ['an input that is no image', { ...DIGITS, input: file('x.png', 'hello') }, /x\.png/],
     ['a label that is no number', { ...DIGITS, label: 'seven' }, /"label"/],
+    [
+      'a condition that is no text',
+      { ...DIGITS, breakpoints: [{ name: 'selective_scan', condition: {} }] },
+      /"condition" of the breakpoint "selective_scan"/,
+    ],
     ['breakpoints that are no list', { ...DIGITS, breakpoints: 'scan' }, /"breakpoints"/],
   ];
   it.each(wrong)('refuses %s with one sentence', async (_, launch, message) => {

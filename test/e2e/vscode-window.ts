@@ -144,7 +144,9 @@ export class VSCodeWindow {
     if (!(await tab.evaluate((item) => item.classList.contains('checked')))) {
       await tab.click();
     }
-    await this.page.mouse.move(800, 5); // off the icon, whose hover would cover the view
+    // Off the icon, whose hover would cover the view, to an empty place of the status bar.
+    const { width, height } = this.page.viewportSize() ?? { width: 800, height: 600 };
+    await this.page.mouse.move(width * 0.6, height - 5);
   }
 
   /** What a tree in the side bar shows, such as an extension's view. */

@@ -1,5 +1,5 @@
 /** What the adapter and the engine's thread say to each other. */
-import type { Stop } from '../../../runtime/engine/debugger';
+import type { OutputCategory, Stop } from '../../../runtime/engine/debugger';
 import type { Engine } from '../../../runtime/engine/engine';
 
 type Methods = Omit<Engine, never>;
@@ -19,7 +19,7 @@ export type Reply = { id: number; value: unknown } | { id: number; error: string
 export type EngineEvent =
   | { event: 'stopped'; stop: Stop }
   | { event: 'finished' }
-  | { event: 'output'; text: string; category: 'console' | 'important' }
+  | { event: 'output'; text: string; category: OutputCategory }
   | { event: 'probeFailed'; id: number; message: string }
   | { event: 'progress'; step: string };
 

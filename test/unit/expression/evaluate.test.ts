@@ -17,7 +17,7 @@ import { filled, scanScope, scopeOf, vector } from './scope';
 const NAN = Number.NaN;
 const scope = scanScope();
 
-function valueOf(text: string, within = scope): Value {
+function valueIn(text: string, within = scope): Value {
   return evaluate(parseExpression(text), within);
 }
 
@@ -54,16 +54,16 @@ describe('conditions', () => {
     ['not layer == 4', true],
     ['u', true],
   ])('%s is %j', (text, expected) => {
-    expect(truth(valueOf(text), text)).toBe(expected);
+    expect(truth(valueIn(text), text)).toBe(expected);
   });
 
   test('and, or and the conditional evaluate no more than they need', () => {
-    expect(valueOf('layer == 4 and unknown')).toBe(false);
-    expect(valueOf('layer == 3 or unknown')).toBe(true);
-    expect(valueOf('1 if layer else unknown')).toBe(1);
-    expect(valueOf('0 > layer > unknown')).toBe(false);
-    expect(valueOf('None or "a"')).toBe('a');
-    expect(valueOf('0 and 1')).toBe(0);
+    expect(valueIn('layer == 4 and unknown')).toBe(false);
+    expect(valueIn('layer == 3 or unknown')).toBe(true);
+    expect(valueIn('1 if layer else unknown')).toBe(1);
+    expect(valueIn('0 > layer > unknown')).toBe(false);
+    expect(valueIn('None or "a"')).toBe('a');
+    expect(valueIn('0 and 1')).toBe(0);
   });
 });
 
@@ -105,17 +105,17 @@ describe('functions', () => {
     ['torch.norm(a, p=1).item()', 7],
     ['math.floor(2.5)', 2],
   ])('%s is %j', (text, expected) => {
-    expect(valueOf(text, within)).toBe(expected);
+    expect(valueIn(text, within)).toBe(expected);
   });
 
   test('a count stays exact above what float32 holds', () => {
     const wide = new TensorValue(new Tensor(Float32Array.of(1), [20_000_001], [0]));
-    expect((valueOf('x.count_nonzero()', scopeOf({ x: wide })) as TensorValue).item()).toBe(20_000_001);
+    expect((valueIn('x.count_nonzero()', scopeOf({ x: wide })) as TensorValue).item()).toBe(20_000_001);
   });
 
   test('a temporary tensor that is too large is refused', () => {
     const wide = scopeOf({ x: filled([9000], (k) => k) });
-    const error = errorOf(() => valueOf('(x[:, None] * x).max()', wide));
+    const error = errorOf(() => valueIn('(x[:, None] * x).max()', wide));
     expect(error.message).toBe(
       'This would make a temporary tensor of 81,000,000 elements, more than the 67,108,864 that are allowed; take a slice or a statistic first.',
     );
@@ -143,10 +143,10 @@ describe('errors', () => {
     ['bad == 1', '`bad == 1` has 6 elements and no single truth value; write (bad == 1).any() or .all().'],
     ['bad[0:0]', '`bad[0:0]` has no elements and no truth value; write bad[0:0].numel() > 0.'],
   ])('%s has no truth value, as a condition and inside one', (text, message) => {
-    expect(errorOf(() => truth(valueOf(text), text)).message).toBe(message);
-    const inside = errorOf(() => valueOf(`layer == 3 and (${text}) or 1`));
-    expect(inside.column).toBe(16);
-    expect(errorOf(() => valueOf(`not ${text}`)).message).toBe(message);
+    expect(errorOf(() => truth(valueIn(text), text)).message).toBe(message);
+    const inside = errorOf(() => valueIn(`layer == 3 and (${text}) or 1`));
+    expect(inside).toMatchObject({ column: 16, message });
+    expect(errorOf(() => valueIn(`not ${text}`)).message).toBe(message);
   });
 
   test.each([
@@ -166,7 +166,7 @@ describe('errors', () => {
     ['delta.mean(3)', 'dim=3 does not exist in a tensor of rank 3; choose -3 to 2.', 1],
     ['nan()', 'nan() was given no "x". It takes: x.', 1],
     ['delta[0, 999]', 'Index 999 is out of range for an axis of size 384.', 1],
-    ['delta + bad', /Shapes \(1, 384, 197\) and \(2, 3\) do not fit: 197 is not 3 on axis -1\./, 1],
+    ['delta + bad', /Shapes \(1, 384, 197\) and \(2, 3\) do not fit: 384 is not 2 on axis -2\./, 1],
     ['t > 1 & delta > 0', /"&" needs booleans, .* write \(x > 0\) & \(y > 0\)\./, 5],
     ['~True', '"~" of True is -2 in Python; write not.', 1],
     ['layer is 3', '"is" is only for None; write ==.', 1],
@@ -179,7 +179,7 @@ describe('errors', () => {
     ['max(delta, u)', /max\(\) of several values compares single ones/, 1],
     ['3 in 4', '"in" needs a tuple, a list or a string on its right, not the number 4.', 1],
   ])('%s', (text, message, column) => {
-    const error = errorOf(() => valueOf(text));
+    const error = errorOf(() => valueIn(text));
     if (typeof message === 'string') expect(error.message).toBe(message);
     else expect(error.message).toMatch(message);
     expect(error.column).toBe(column);
@@ -199,7 +199,7 @@ describe('errors', () => {
 
   test('a name that the scope lists but cannot give now says so', () => {
     const late = { get: () => undefined, names: () => ['h'] };
-    expect(errorOf(() => valueOf('h.max()', late)).message).toBe('h has no value here.');
+    expect(errorOf(() => valueIn('h.max()', late)).message).toBe('h has no value here.');
   });
 });
 
@@ -224,11 +224,11 @@ describe('formatValue', () => {
     ['delta.shape', '(1, 384, 197)'],
     ['bad[0:0]', '[0, 3] · empty'],
   ])('%s is written %s', (text, written) => {
-    expect(formatValue(valueOf(text))).toBe(written);
+    expect(formatValue(valueIn(text))).toBe(written);
   });
 
   test('a tensor of several elements is its summary', () => {
-    expect(formatValue(valueOf('bad'))).toMatch(
+    expect(formatValue(valueIn('bad'))).toMatch(
       /^\[2, 3\] ∈ \[1 .* 3\] μ 2 σ 0\.816 · NaN 1 · \+Inf 1 · -Inf 1$/,
     );
   });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { ConfigError } from './arguments';
-import { parseVimName, type VimConfig, vimConfig } from './vimConfig';
+import { ConfigError } from '../models/arguments';
+import { parseVimName, type VimConfig, vimConfig } from '../models/vimConfig';
 
 /** A model as a person names it. */
 export interface ModelSpec {
