@@ -1,5 +1,5 @@
 import { formatSite } from '../../src/protocol/site';
-import { describeComparison, ExpressionError, evaluate, formatValue, truth } from '../expression';
+import { describeComparison, ExpressionError, evaluate, formatForLog, truth } from '../expression';
 import { siteText } from './frames';
 import { levelsAt, siteOf } from './names';
 import { findNonFinite, type NonFiniteFilter, type NonFiniteFinding } from './nonfinite';
@@ -168,11 +168,9 @@ export class Debugger {
   private log(probe: Probe): void {
     const scope = this.scope(probe);
     try {
-      const words = probe.logParts!.map((part) => {
-        if ('text' in part) return part.text;
-        const value = evaluate(probe.expression(part.expression), scope);
-        return typeof value === 'string' ? value : formatValue(value);
-      });
+      const words = probe.logParts!.map((part) =>
+        'text' in part ? part.text : formatForLog(evaluate(probe.expression(part.expression), scope)),
+      );
       this.listener.output(words.join(''), 'stdout');
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;

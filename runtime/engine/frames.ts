@@ -35,7 +35,7 @@ function frameOf(state: RunState, level: Level): Frame {
     ...(op.direction ? [op.direction] : []),
     ...(site.t === undefined ? [] : [`t ${site.t}`]),
   ];
-  const place = state.recurrence?.place ?? innermost(op.trace);
+  const place = (state.recurrence && state.recurrencePlace) ?? innermost(op.trace);
   return { key: `op${op.index}`, name: words.join(' · '), place, site };
 }
 

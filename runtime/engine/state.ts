@@ -1,6 +1,7 @@
 import type { ScanTensors } from '../kernels/selectiveScan';
-import { Recurrence } from '../models/recurrence';
+import { RECURRENCE, Recurrence } from '../models/recurrence';
 import type { Program } from '../program/program';
+import type { SourcePlace } from '../program/source';
 import type { Tensor } from '../tensor/tensor';
 import { Execution } from './execution';
 import { findLocals, type Local } from './locals';
@@ -12,6 +13,8 @@ export class RunState {
   readonly execution: Execution;
   readonly locals: readonly Local[];
   position: Position;
+  /** The line of the recurrence, to show while a scan is open. */
+  readonly recurrencePlace?: SourcePlace;
   /** The opened scan, while the position is inside one. */
   recurrence?: Recurrence;
 
@@ -22,6 +25,7 @@ export class RunState {
     this.timeline = new Timeline(program);
     this.execution = new Execution(program);
     this.locals = findLocals(program, readSource);
+    this.recurrencePlace = placeOf(RECURRENCE, readSource);
     this.position = { event: 0, phase: 'before' };
   }
 
@@ -82,4 +86,15 @@ export class RunState {
     }
     return { difference, scale };
   }
+}
+
+/** The first line of a source that holds a text. */
+function placeOf(
+  mark: { source: string; text: string },
+  read: (source: string) => string | undefined,
+): SourcePlace | undefined {
+  const lines = read(mark.source)?.split('\n') ?? [];
+  const line = lines.findIndex((l) => l.includes(mark.text));
+  if (line < 0) return undefined;
+  return { source: mark.source, line: line + 1, column: 1 + lines[line].search(/\S/) };
 }

@@ -1,6 +1,6 @@
 import type { DType } from '../tensor/dtype';
 import type { Bound } from './arguments';
-import type { Comparison } from './ast';
+import type { Conversion } from './elements';
 import { mapTensor, refuseBool } from './elementwise';
 import { ExpressionError } from './errors';
 import { compare } from './operators';
@@ -8,7 +8,7 @@ import { roundEven } from './pythonMath';
 import type { Method } from './reductions';
 import { scalarOf, type TensorValue, type Value } from './values';
 
-type Convert = (x: number) => number;
+type Convert = Conversion | ((x: number) => number);
 
 /** Functions of one element whose result is floating point. */
 const TO_FLOAT: Record<string, Convert> = {
@@ -26,8 +26,8 @@ const TO_FLOAT: Record<string, Convert> = {
 
 /** Functions of one element that keep the type, which booleans do not have. */
 const SAME: Record<string, Convert> = {
-  abs: Math.abs,
-  neg: (x) => -x,
+  abs: 'abs',
+  neg: 'neg',
   relu: (x) => Math.max(x, 0),
   floor: Math.floor,
   ceil: Math.ceil,
@@ -35,15 +35,9 @@ const SAME: Record<string, Convert> = {
   round: (x) => roundEven(x),
 };
 
-const TO_BOOL: Record<string, Convert> = {
-  isnan: (x) => Number(Number.isNaN(x)),
-  isinf: (x) => Number(Math.abs(x) === Number.POSITIVE_INFINITY),
-  isfinite: (x) => Number(Number.isFinite(x)),
-  logical_not: (x) => Number(x === 0),
-  bool: (x) => Number(x !== 0),
-};
+const TO_BOOL: Conversion[] = ['isnan', 'isinf', 'isfinite', 'logical_not', 'bool'];
 
-const COMPARISONS: Record<string, Comparison> = { gt: '>', ge: '>=', lt: '<', le: '<=', eq: '==', ne: '!=' };
+const COMPARISONS = { gt: '>', ge: '>=', lt: '<', le: '<=', eq: '==', ne: '!=' } as const;
 
 /** Methods that work on each element by itself. */
 export const ELEMENT_METHODS: Readonly<Record<string, Method>> = {
@@ -53,10 +47,10 @@ export const ELEMENT_METHODS: Readonly<Record<string, Method>> = {
     return x.tensor.dtype;
   }),
   ...each({ sign: (x) => Number(x > 0) - Number(x < 0) }, (x) => x.tensor.dtype),
-  ...each({ square: (x) => x * x }, (x) => (x.kind === 'bool' ? 'int64' : x.tensor.dtype)),
-  ...each(TO_BOOL, () => 'bool'),
-  float: { names: [], call: (x) => (x.tensor.dtype === 'float32' ? x : mapTensor(x, (e) => e, 'float32')) },
-  double: { names: [], call: (x) => mapTensor(x, (e) => e, 'float64') },
+  ...each({ square: 'square' }, (x) => (x.kind === 'bool' ? 'int64' : x.tensor.dtype)),
+  ...each(Object.fromEntries(TO_BOOL.map((name) => [name, name])), () => 'bool'),
+  float: { names: [], call: (x) => (x.tensor.dtype === 'float32' ? x : mapTensor(x, 'copy', 'float32')) },
+  double: { names: [], call: (x) => mapTensor(x, 'copy', 'float64') },
   int: { names: [], call: (x) => mapTensor(x, Math.trunc, 'int32') },
   long: { names: [], call: (x) => mapTensor(x, Math.trunc, 'int64') },
   clamp: { names: ['min', 'max'], call: clamp },

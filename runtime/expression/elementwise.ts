@@ -1,6 +1,16 @@
-import { map, zip } from '../kernels/elementwise';
+import { expand } from '../kernels/elementwise';
 import type { DType } from '../tensor/dtype';
 import type { Tensor } from '../tensor/tensor';
+import {
+  type Conversion,
+  combineArrays,
+  combineLeft,
+  combineNumbers,
+  combineRight,
+  convertArray,
+  convertNumber,
+  type Operation,
+} from './elements';
 import { ExpressionError } from './errors';
 import { type Kind, kindOf, shapeText, TensorValue, temporary } from './values';
 
@@ -8,32 +18,46 @@ import { type Kind, kindOf, shapeText, TensorValue, temporary } from './values';
 export type Operand = TensorValue | number;
 
 /** f of every element, as a tensor of the same shape. */
-export function mapTensor(x: TensorValue, f: (x: number) => number, dtype: DType): TensorValue {
-  if (x.tensor.rank === 0) return TensorValue.scalar(f(x.item()), dtype);
-  const y = temporary(x.tensor.shape, dtype);
-  map(x.tensor, y, f);
+export function mapTensor(
+  x: TensorValue,
+  f: Conversion | ((x: number) => number),
+  dtype: DType,
+): TensorValue {
+  const { tensor } = x;
+  if (tensor.rank === 0)
+    return TensorValue.scalar(typeof f === 'string' ? convertNumber(f, x.item()) : f(x.item()), dtype);
+  const y = temporary(tensor.shape, dtype);
+  const data = tensor.toArray();
+  if (typeof f === 'string') convertArray(f, data, y.data);
+  else for (let i = 0; i < data.length; i++) y.data[i] = f(data[i]);
   return new TensorValue(y);
 }
 
 /**
- * f of every pair of elements; shapes are broadcast as in PyTorch. A number beside a float tensor is rounded
- * to float32 first, so that `x == 0.1` finds what was stored as 0.1.
+ * An operation on every pair of elements; shapes are broadcast as in PyTorch. A number beside a float tensor
+ * is rounded to float32 first, so that `x == 0.1` finds what was stored as 0.1.
  */
-export function zipTensors(
-  a: Operand,
-  b: Operand,
-  f: (a: number, b: number) => number,
-  dtype: DType,
-): TensorValue {
+export function zipTensors(operation: Operation, a: Operand, b: Operand, dtype: DType): TensorValue {
   const isFloat = operandKind(a) === 'float' || operandKind(b) === 'float';
   const left = scalarOperand(a, isFloat);
   const right = scalarOperand(b, isFloat);
-  if (left !== undefined && right !== undefined) return TensorValue.scalar(f(left, right), dtype);
-  if (right !== undefined) return mapTensor(a as TensorValue, (x) => f(x, right), dtype);
-  if (left !== undefined) return mapTensor(b as TensorValue, (x) => f(left, x), dtype);
+  if (left !== undefined && right !== undefined)
+    return TensorValue.scalar(combineNumbers(operation, left, right), dtype);
+  if (right !== undefined) {
+    const { tensor } = a as TensorValue;
+    const z = temporary(tensor.shape, dtype);
+    combineRight(operation, tensor.toArray(), right, z.data);
+    return new TensorValue(z);
+  }
+  if (left !== undefined) {
+    const { tensor } = b as TensorValue;
+    const z = temporary(tensor.shape, dtype);
+    combineLeft(operation, left, tensor.toArray(), z.data);
+    return new TensorValue(z);
+  }
   const [x, y] = [(a as TensorValue).tensor, (b as TensorValue).tensor];
   const z = temporary(broadcastShape(x, y), dtype);
-  zip(x, y, z, f);
+  combineArrays(operation, expand(x, z.shape).toArray(), expand(y, z.shape).toArray(), z.data);
   return new TensorValue(z);
 }
 
@@ -47,6 +71,12 @@ export function refuseBool(x: Operand, what: string): void {
     );
 }
 
+/** Whole numbers have no infinity, so that PyTorch refuses to divide them by zero. */
+export function refuseZero(divisor: Operand): void {
+  const x = divisor instanceof TensorValue ? divisor.tensor.toArray() : [divisor];
+  if (x.includes(0)) throw new ExpressionError('A whole number is divided by zero.');
+}
+
 export function operandKind(x: Operand): Kind {
   if (x instanceof TensorValue) return kindOf(x.tensor.dtype);
   return Number.isInteger(x) ? 'int' : 'float';
@@ -58,15 +88,15 @@ function scalarOperand(x: Operand, isFloat: boolean): number | undefined {
 }
 
 /** The shape that two tensors are broadcast to. Throws an `ExpressionError` when they do not fit. */
-export function broadcastShape(x: Tensor, y: Tensor): number[] {
+function broadcastShape(x: Tensor, y: Tensor): number[] {
   const rank = Math.max(x.rank, y.rank);
   return Array.from({ length: rank }, (_, axis) => {
     const a = x.shape[axis - rank + x.rank] ?? 1;
     const b = y.shape[axis - rank + y.rank] ?? 1;
-    if (a !== b && a !== 1 && b !== 1)
-      throw new ExpressionError(
-        `Shapes ${shapeText(x.shape)} and ${shapeText(y.shape)} do not fit: ${a} is not ${b} on axis ${axis - rank}.`,
-      );
+    if (a !== b && a !== 1 && b !== 1) {
+      const shapes = `${shapeText(x.shape)} and ${shapeText(y.shape)}`;
+      throw new ExpressionError(`Shapes ${shapes} do not fit: ${a} is not ${b} on axis ${axis - rank}.`);
+    }
     return a === 1 ? b : a;
   });
 }

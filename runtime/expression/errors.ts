@@ -21,7 +21,7 @@ export function syntaxError(what: string, position: number, suggestion?: string)
   return new ExpressionError(`Column ${position + 1}: ${what}${advice}.`, position + 1, suggestion);
 }
 
-/** Runs `action`; an `ExpressionError` that does not say where yet gets the position of what was evaluated. */
+/** Runs `action`; an `ExpressionError` that does not say where it is yet gets `position`. */
 export function locate<T>(position: number, action: () => T): T {
   try {
     return action();

@@ -1,5 +1,4 @@
-import type { Arguments } from './arguments';
-import { bind } from './arguments';
+import { type Arguments, bind } from './arguments';
 import {
   type AttributeNode,
   type CallNode,

@@ -88,7 +88,7 @@ export function extreme(name: 'max' | 'min', items: readonly Value[]): Value {
   for (const x of items)
     if (x instanceof TensorValue && x.tensor.numel !== 1)
       throw new ExpressionError(
-        `${name}() of several values compares single ones, and one is ${describeType(x)}; write .${name}() behind it.`,
+        `${name}() of several values takes single ones, not ${describeType(x)}; write .${name}() behind it.`,
         undefined,
         `.${name}()`,
       );

@@ -132,7 +132,7 @@ function position(l: Layout, axis: number, value: Value): number {
     (value instanceof TensorValue && value.tensor.rank > 0)
   )
     throw new ExpressionError(
-      `A tensor is indexed by numbers, slices, None, "..." or one boolean tensor of its shape, not by ${describeType(value)}.`,
+      `An index is a number, a slice, None, "..." or a boolean tensor, not ${describeType(value)}.`,
     );
   const i = wholeNumber(value, 'An index');
   const size = l.shape[axis];

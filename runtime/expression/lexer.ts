@@ -64,7 +64,10 @@ const FOREIGN_WORDS: Record<string, { what: string; write?: string }> = {
   lambda: { what: 'functions cannot be written in a condition' },
   for: { what: 'comprehensions are not supported', write: 'e.g. (x > 0).any() instead of a loop' },
   ...Object.fromEntries(
-    'as assert async await break class continue def del except finally from global import nonlocal pass raise return try while with yield'
+    (
+      'as assert async await break class continue def del except finally from global import nonlocal pass ' +
+      'raise return try while with yield'
+    )
       .split(' ')
       .map((word) => [word, { what: `"${word}" is a statement, and only expressions are evaluated` }]),
   ),

@@ -1,17 +1,8 @@
-import type { BinaryOperator, Comparison } from './ast';
-import { mapTensor, type Operand, operandKind, refuseBool, zipTensors } from './elementwise';
+import type { BinaryOperator } from './ast';
+import { combineNumbers } from './elements';
+import { mapTensor, type Operand, operandKind, refuseBool, refuseZero, zipTensors } from './elementwise';
 import { ExpressionError } from './errors';
-import {
-  bitAnd,
-  bitOr,
-  divide,
-  floorDivide,
-  floorQuotient,
-  floorRemainder,
-  modulo,
-  power,
-  realPower,
-} from './pythonMath';
+import { bitAnd, bitOr, divide, floorDivide, modulo, power } from './pythonMath';
 import {
   DTYPE_OF,
   describeType,
@@ -23,38 +14,20 @@ import {
   type Value,
 } from './values';
 
-type Combine = (a: number, b: number) => number;
-
-interface Arithmetic {
-  numbers: Combine;
-  /** Of elements, where PyTorch follows IEEE 754 instead of raising. */
-  elements: Combine;
-}
-
-const add: Combine = (a, b) => a + b;
-const subtract: Combine = (a, b) => a - b;
-const multiply: Combine = (a, b) => a * b;
-
-const ARITHMETIC: Record<BinaryOperator, Arithmetic> = {
-  '+': { numbers: add, elements: add },
-  '-': { numbers: subtract, elements: subtract },
-  '*': { numbers: multiply, elements: multiply },
-  '/': { numbers: divide, elements: (a, b) => a / b },
-  '//': { numbers: floorDivide, elements: floorQuotient },
-  '%': { numbers: modulo, elements: floorRemainder },
-  '**': { numbers: power, elements: realPower },
-  '&': { numbers: bitAnd, elements: bitAnd },
-  '|': { numbers: bitOr, elements: bitOr },
+/** Of plain numbers, as Python has it; elements of tensors are in elements.ts. */
+const OF_NUMBERS: Record<BinaryOperator, (a: number, b: number) => number> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': divide,
+  '//': floorDivide,
+  '%': modulo,
+  '**': power,
+  '&': bitAnd,
+  '|': bitOr,
 };
 
-const COMPARE: Record<string, Combine> = {
-  '<': (a, b) => Number(a < b),
-  '<=': (a, b) => Number(a <= b),
-  '>': (a, b) => Number(a > b),
-  '>=': (a, b) => Number(a >= b),
-  '==': (a, b) => Number(a === b),
-  '!=': (a, b) => Number(a !== b),
-};
+type Ordering = '<' | '<=' | '>' | '>=' | '==' | '!=';
 
 /** `left operator right`. Throws an `ExpressionError` when Python or PyTorch would raise. */
 export function binary(operator: BinaryOperator, left: Value, right: Value): Value {
@@ -62,7 +35,7 @@ export function binary(operator: BinaryOperator, left: Value, right: Value): Val
   const a = operandOf(left);
   const b = operandOf(right);
   if (a !== undefined && b !== undefined) {
-    if (typeof a === 'number' && typeof b === 'number') return ARITHMETIC[operator].numbers(a, b);
+    if (typeof a === 'number' && typeof b === 'number') return OF_NUMBERS[operator](a, b);
     return tensorArithmetic(operator, a, b);
   }
   if (operator === '+') {
@@ -82,10 +55,13 @@ function tensorArithmetic(operator: BinaryOperator, a: Operand, b: Operand): Ten
     refuseBool(a, `"${operator}"`);
     refuseBool(b, `"${operator}"`);
   }
-  const { numbers, elements } = ARITHMETIC[operator];
-  if (kind === 'bool') return zipTensors(a, b, (x, y) => Number(elements(x, y) !== 0), 'bool');
-  // Whole numbers have no infinity, so that PyTorch raises as Python does.
-  return zipTensors(a, b, kind === 'int' && isDivision ? numbers : elements, DTYPE_OF[kind]);
+  if (kind === 'int' && isDivision) refuseZero(b);
+  return booleanOf(zipTensors(operator, a, b, DTYPE_OF[kind]));
+}
+
+/** Sums and products of booleans are booleans. */
+function booleanOf(x: TensorValue): TensorValue {
+  return x.kind === 'bool' ? mapTensor(x, 'bool', 'bool') : x;
 }
 
 function arithmeticKind(a: Operand, b: Operand): Kind {
@@ -102,18 +78,19 @@ function bitwise(operator: '&' | '|', left: Value, right: Value): Value {
   const kinds = [bitKind(left), bitKind(right)];
   if (kinds.includes(undefined)) {
     const [a, b] = [left, right].map(typeText);
+    const write = `(x > 0) ${operator} (y > 0)`;
     throw new ExpressionError(
-      `"${operator}" needs booleans, not ${a} and ${b}; it binds tighter than comparisons, so write (x > 0) ${operator} (y > 0).`,
+      `"${operator}" needs booleans, not ${a} and ${b}; it binds tighter than ">", so write ${write}.`,
       undefined,
-      `(x > 0) ${operator} (y > 0)`,
+      write,
     );
   }
-  const combine = ARITHMETIC[operator].numbers;
   const isBool = kinds.every((kind) => kind === 'bool');
   const [a, b] = [operandOf(left)!, operandOf(right)!];
   if (typeof a !== 'number' || typeof b !== 'number')
-    return zipTensors(a, b, combine, isBool ? 'bool' : 'int64');
-  return isBool ? combine(a, b) !== 0 : combine(a, b);
+    return zipTensors(operator, a, b, isBool ? 'bool' : 'int64');
+  const bits = OF_NUMBERS[operator](a, b);
+  return isBool ? bits !== 0 : bits;
 }
 
 function bitKind(value: Value): 'bool' | 'int' | undefined {
@@ -134,7 +111,7 @@ export function unary(operator: '-' | '+' | '~', value: Value): Value {
   if (operator === '+') return typeof x === 'number' ? x : value;
   if (typeof x === 'number') return -x;
   refuseBool(x, '"-"');
-  return mapTensor(x, (e) => -e, x.tensor.dtype);
+  return mapTensor(x, 'neg', x.tensor.dtype);
 }
 
 function invert(value: Value): Value {
@@ -143,26 +120,21 @@ function invert(value: Value): Value {
     throw new ExpressionError('"~" of True is -2 in Python; write not.', undefined, 'not');
   if (typeof value === 'number' && kind === 'int') return -value - 1;
   if (value instanceof TensorValue && kind)
-    return mapTensor(value, kind === 'bool' ? (e) => (e ? 0 : 1) : (e) => -e - 1, value.tensor.dtype);
+    return mapTensor(value, kind === 'bool' ? 'logical_not' : (e) => -e - 1, value.tensor.dtype);
   throw new ExpressionError(`"~" needs a boolean tensor, not ${typeText(value)}.`);
 }
 
 /** One comparison other than `in` and `is`; elementwise when a tensor is among the operands. */
-export function compare(operator: Comparison, left: Value, right: Value): Value {
+export function compare(operator: Ordering, left: Value, right: Value): Value {
   const a = operandOf(left);
   const b = operandOf(right);
   if (a !== undefined && b !== undefined) {
-    const test = COMPARE[operator];
-    if (typeof a === 'number' && typeof b === 'number') return test(a, b) === 1;
-    return zipTensors(a, b, test, 'bool');
+    if (typeof a === 'number' && typeof b === 'number') return combineNumbers(operator, a, b) === 1;
+    return zipTensors(operator, a, b, 'bool');
   }
   if (operator === '==') return equal(left, right);
   if (operator === '!=') return !equal(left, right);
-  return test(operator, order(left, right, operator));
-}
-
-function test(operator: Comparison, order: number): boolean {
-  return COMPARE[operator](order, 0) === 1;
+  return combineNumbers(operator, order(left, right, operator), 0) === 1;
 }
 
 /** Equality that always has a truth value. Throws for tensors of several elements. */
@@ -177,10 +149,10 @@ export function equal(left: Value, right: Value): boolean {
   const b = operandOf(right);
   if (a === undefined || b === undefined) return left === right;
   if (typeof a === 'number' && typeof b === 'number') return a === b;
-  const same = zipTensors(a, b, COMPARE['=='], 'bool');
+  const same = zipTensors('==', a, b, 'bool');
   if (same.tensor.numel !== 1)
     throw new ExpressionError(
-      `Whether ${describeType(left)} equals ${describeType(right)} has no single answer; write (a == b).all().`,
+      `${describeType(left)} == ${describeType(right)} has no single answer; write (a == b).all().`,
       undefined,
       '(a == b).all()',
     );
@@ -188,7 +160,7 @@ export function equal(left: Value, right: Value): boolean {
 }
 
 /** Negative, zero or positive; strings and sequences compare item by item. */
-function order(left: Value, right: Value, operator: Comparison): number {
+function order(left: Value, right: Value, operator: Ordering): number {
   if (typeof left === 'string' && typeof right === 'string') return compareStrings(left, right);
   if (left instanceof Sequence && right instanceof Sequence && left.kind === right.kind) {
     const n = Math.min(left.items.length, right.items.length);
@@ -229,6 +201,6 @@ function tensorContains(container: TensorValue, item: Value): boolean {
   const x = operandOf(item);
   if (x === undefined)
     throw new ExpressionError(`"in" looks for a number in a tensor, not for ${describeType(item)}.`);
-  const found = zipTensors(container, x, COMPARE['=='], 'bool');
+  const found = zipTensors('==', container, x, 'bool');
   return found.tensor.data.includes(1);
 }

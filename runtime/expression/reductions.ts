@@ -109,7 +109,7 @@ function reduce(name: string, x: TensorValue, args: Bound, statistic: Statistic)
 function ofAll(name: string, x: Tensor, statistic: Statistic): number {
   if (statistic.needsElements && x.numel === 0)
     throw new ExpressionError(
-      `${name}() of a tensor without elements (shape ${shapeText(x.shape)}) has no value; check .numel() > 0 first.`,
+      `${name}() of an empty tensor, of shape ${shapeText(x.shape)}, has no value; check .numel() > 0 first.`,
     );
   return statistic.of(x);
 }

@@ -126,7 +126,7 @@ function firstBest(x: Tensor, start: number, isBetter: (a: number, best: number)
 export function countNonZero(x: Tensor): number {
   return total(x, (sofar, data, from, to) => {
     let n = sofar;
-    for (let i = from; i < to; i++) if (data[i] !== 0) n++;
+    for (let i = from; i < to; i++) n += Number(data[i] !== 0);
     return n;
   });
 }

@@ -28,11 +28,8 @@ function truthOfTensor(value: TensorValue, whole: string): boolean {
     throw new ExpressionError(
       `\`${text}\` has no elements and no truth value; write ${subject}.numel() > 0.`,
     );
-  throw new ExpressionError(
-    `\`${text}\` has ${formatCount(numel)} elements and no single truth value; write ${alternatives(text, subject)}.`,
-    undefined,
-    `${subject}.any()`,
-  );
+  const what = `\`${text}\` has ${formatCount(numel)} elements and no single truth value`;
+  throw new ExpressionError(`${what}; write ${alternatives(text, subject)}.`, undefined, `${subject}.any()`);
 }
 
 function alternatives(text: string, subject: string): string {

@@ -75,9 +75,8 @@ export function temporary(shape: readonly number[], dtype: DType): Tensor {
 export function guardSize(numel: number): void {
   if (numel <= MAX_ELEMENTS) return;
   const [asked, most] = [numel, MAX_ELEMENTS].map((n) => n.toLocaleString('en-US'));
-  throw new ExpressionError(
-    `This would make a temporary tensor of ${asked} elements, more than the ${most} that are allowed; take a slice or a statistic first.`,
-  );
+  const what = `This would make a temporary tensor of ${asked} elements, more than the ${most} allowed`;
+  throw new ExpressionError(`${what}; take a slice or a statistic first.`);
 }
 
 /** The number that a value stands for; True is 1. `undefined` when it is none. */

@@ -1,7 +1,7 @@
 import type { Summary } from '../../src/protocol/summary';
 import { Tensor } from '../tensor/tensor';
 
-/** Elements per block: what a block loads stays in the first cache, and one sum tells whether all is finite. */
+/** Elements per block: they stay in the first cache, and one sum tells whether all are finite. */
 const BLOCK = 4096;
 /** Runs below this length are cheaper to gather than to visit one by one. */
 const SHORT_RUN = 64;
@@ -97,8 +97,8 @@ export function inMemoryOrder(tensor: Tensor): { view: Tensor; repeats: number }
 export type BlockVisitor = (data: Float32Array, from: number, to: number) => void;
 
 /**
- * Calls `visit` with blocks of elements, in row-major order, that lie side by side: pieces of the storage itself where runs are
- * long, else of a scratch block that short or strided runs are gathered into.
+ * Calls `visit` with blocks of elements in row-major order: pieces of the storage itself where runs are long,
+ * else a scratch block that short or strided runs are gathered into.
  */
 export function forEachBlock(view: Tensor, visit: BlockVisitor): void {
   let scratch: Float32Array | null = null;

@@ -4,11 +4,13 @@
  */
 import { silu } from '../kernels/elementwise';
 import type { ScanTensors } from '../kernels/selectiveScan';
-import { here, type SourcePlace } from '../program/source';
-import { Tensor, view } from '../tensor/tensor';
+import { numel, Tensor, view } from '../tensor/tensor';
 
 /** States kept on the way forward, so that going back recomputes at most this many steps. */
 const KEEP_EVERY = 16;
+
+/** Where the recurrence stands in this file: the line that holds this text. */
+export const RECURRENCE = { source: 'runtime/models/recurrence.ts', text: '// h_t = exp(delta_t A)' };
 
 export class Recurrence {
   /** The step that the tensors below belong to; -1 before the first. */
@@ -24,38 +26,24 @@ export class Recurrence {
   readonly h: Tensor;
   /** This step's output after skip and gate, (B, D). */
   readonly y: Tensor;
-  /** The line of the recurrence, for the editor. */
-  place: SourcePlace | undefined;
   private readonly keptStates = new Map<number, Float32Array>();
 
   constructor(readonly inputs: ScanTensors) {
     const [batch, channels, length] = inputs.u.shape;
     const states = inputs.A.shape[1];
-    const state = () =>
-      new Tensor(
-        new Float32Array(batch * channels * states),
-        [batch, channels, states],
-        undefined,
-        0,
-        'float32',
-        ['B', 'D', 'N'],
-      );
     this.length = length;
-    this.decay = state();
-    this.kept = state();
-    this.written = state();
-    this.h = state();
-    this.y = new Tensor(new Float32Array(batch * channels), [batch, channels], undefined, 0, 'float32', [
-      'B',
-      'D',
-    ]);
+    this.decay = zeros([batch, channels, states], ['B', 'D', 'N']);
+    this.kept = zeros([batch, channels, states], ['B', 'D', 'N']);
+    this.written = zeros([batch, channels, states], ['B', 'D', 'N']);
+    this.h = zeros([batch, channels, states], ['B', 'D', 'N']);
+    this.y = zeros([batch, channels], ['B', 'D']);
   }
 
   /** Goes one step forward in time. */
   step(): void {
     const t = ++this.t;
-    this.place ??= here();
     const { u, delta, A, B, C, D, z } = this.inputs;
+    const [h, decay, kept, written] = [this.h.data, this.decay.data, this.kept.data, this.written.data];
     const [batch, channels, states] = this.h.shape;
     for (let b = 0, i = 0; b < batch; b++) {
       for (let d = 0; d < channels; d++) {
@@ -63,16 +51,16 @@ export class Recurrence {
         const delta_t = delta.at(b, d, t);
         let y_t = D ? D.at(d) * u_t : 0;
         for (let n = 0; n < states; n++, i++) {
-          this.decay.data[i] = Math.exp(delta_t * A.at(d, n));
-          this.kept.data[i] = this.decay.data[i] * this.h.data[i];
-          this.written.data[i] = delta_t * B.at(b, n, t) * u_t;
-          this.h.data[i] = this.kept.data[i] + this.written.data[i];
-          y_t += this.h.data[i] * C.at(b, n, t);
+          decay[i] = Math.exp(delta_t * A.at(d, n));
+          kept[i] = decay[i] * h[i];
+          written[i] = delta_t * B.at(b, n, t) * u_t;
+          h[i] = kept[i] + written[i]; // h_t = exp(delta_t A) h_(t-1) + delta_t B_t u_t
+          y_t += C.at(b, n, t) * h[i];
         }
         this.y.data[b * channels + d] = z ? y_t * silu(z.at(b, d, t)) : y_t;
       }
     }
-    if (t % KEEP_EVERY === 0) this.keptStates.set(t, this.h.data.slice());
+    if (t % KEEP_EVERY === 0) this.keptStates.set(t, h.slice());
   }
 
   /** Goes to step t, backwards too; bit-equal to the first time. */
@@ -96,4 +84,8 @@ export class Recurrence {
     const { u, delta, B, C, z } = this.inputs;
     return { u_t: at(u), delta_t: at(delta), B_t: at(B), C_t: at(C), ...(z ? { z_t: at(z) } : {}) };
   }
+}
+
+function zeros(shape: readonly number[], axes: readonly string[]): Tensor {
+  return new Tensor(new Float32Array(numel(shape)), shape, undefined, 0, 'float32', axes);
 }

@@ -30,11 +30,6 @@ export function bodyPlace(trace: Trace, level: number): SourcePlace | undefined 
   return places.findLast((p) => p.source !== entered?.source || p.line !== entered.line) ?? places.at(-1);
 }
 
-/** Where in runtime/models the caller stands now. */
-export function here(): SourcePlace | undefined {
-  return innermost(traceOf(captureStack(), [0]));
-}
-
 const MODELS = /(?:^|\/)(runtime\/models\/[\w./-]+)$/;
 
 /** The JavaScript call stack, outermost call first. Cheap: nothing is turned into text. */

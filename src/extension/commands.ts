@@ -17,6 +17,9 @@ export function registerCommands(examples: vscode.Uri, watcher: SessionWatcher):
 }
 
 async function debugExample(examples: vscode.Uri, watcher: SessionWatcher): Promise<void> {
+  // The model's arguments are worth a look; and an editor that is there already shows inline values at the first stop.
+  const model = vscode.Uri.joinPath(examples, 'vim_digits.json');
+  await vscode.window.showTextDocument(model, { preview: true });
   const stopped = firstStop(watcher);
   const started = await vscode.debug.startDebugging(undefined, digitsExample(examples.fsPath));
   if (!started) return stopped.dispose();

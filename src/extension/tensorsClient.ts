@@ -12,7 +12,7 @@ import type { SessionStatus } from './sessions';
 
 export class TensorsClient {
   private readonly cache = new Map<string, Promise<TensorsResponse>>();
-  private cacheKey = '';
+  private cacheStop = '';
 
   /** The tensors of a frame (the top one without `frameId`) or of the whole run; asked for once per stop. */
   tensors(
@@ -20,14 +20,26 @@ export class TensorsClient {
     args: Omit<TensorsArguments, 'budget'>,
     complete = false,
   ): Promise<TensorsResponse> {
-    const stop = `${status.session.id} ${status.serial}`;
-    if (stop !== this.cacheKey) this.cache.clear();
-    this.cacheKey = stop;
-    const key = `${args.scope} ${args.frameId} ${complete}`;
+    const key = this.keyOf(status, args, complete);
     const known = this.cache.get(key);
     if (known) return known;
     const budget = complete ? COMPLETE_BUDGET : summaryBudget();
-    const reply = read(status, { ...args, budget });
+    return this.keep(key, read(status, { ...args, budget }));
+  }
+
+  /** The same again for as long: the target remembers what it has summarised and does the next ones. */
+  more(status: SessionStatus, args: Omit<TensorsArguments, 'budget'>): Promise<TensorsResponse> {
+    return this.keep(this.keyOf(status, args, false), read(status, { ...args, budget: summaryBudget() }));
+  }
+
+  private keyOf(status: SessionStatus, args: TensorsArguments, complete: boolean): string {
+    const stop = `${status.session.id} ${status.serial}`;
+    if (stop !== this.cacheStop) this.cache.clear();
+    this.cacheStop = stop;
+    return `${args.scope} ${args.frameId} ${complete}`;
+  }
+
+  private keep(key: string, reply: Promise<TensorsResponse>): Promise<TensorsResponse> {
     this.cache.set(key, reply);
     reply.catch(() => this.cache.get(key) === reply && this.cache.delete(key));
     return reply;

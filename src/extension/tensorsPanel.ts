@@ -1,7 +1,7 @@
 /** The Tensors view of the side bar: follows the selected frame, and asks only while it can be seen. */
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { TensorEntry } from '../protocol/requests';
+import type { TensorEntry, TensorsResponse } from '../protocol/requests';
 import { formatSite } from '../protocol/site';
 import { nonFinite } from '../protocol/summary';
 import type { FromPanel, PanelState, TensorScope, ToPanel } from '../protocol/webview';
@@ -12,6 +12,9 @@ import { messageOf, type TensorsClient } from './tensorsClient';
 
 /** VS Code selects a frame shortly after a stop; waiting for it saves reading the tensors twice. */
 const PATIENCE = 150;
+
+/** Pieces of work that the panel asks for by itself; the rest waits for a click. */
+const PIECES = 12;
 
 export class TensorsPanel implements vscode.WebviewViewProvider, vscode.Disposable {
   static readonly viewId = 'scanpoint.tensors';
@@ -113,17 +116,38 @@ export class TensorsPanel implements vscode.WebviewViewProvider, vscode.Disposab
     const what = `${stopOf(status)} ${scope} ${frameId} ${complete}`;
     if (what === this.shown) return;
     this.post({ type: 'loading' });
+    const isCurrent = () => reading === this.reading && this.watcher.current?.state === 'stopped';
     try {
       const response = await this.client.tensors(status, { scope, frameId }, complete);
-      if (reading !== this.reading) return;
+      if (!isCurrent()) return;
       this.shown = what;
-      this.post({ type: 'tensors', scope, response });
-      this.describe(formatSite(response.site), response.tensors.filter(isBad).length);
+      this.show(scope, response);
+      await this.complete(status, { scope, frameId }, response, isCurrent);
     } catch (error) {
       // Running on cancels what is being read; that is no failure.
-      const over = reading !== this.reading || this.watcher.current?.state !== 'stopped';
-      if (!over) this.post({ type: 'tensorsFailed', message: messageOf(error) });
+      if (isCurrent()) this.post({ type: 'tensorsFailed', message: messageOf(error) });
     }
+  }
+
+  /** Adds what the time budget left out, in pieces as short as the first, so that stepping on never waits long. */
+  private async complete(
+    status: SessionStatus,
+    args: { scope: TensorScope; frameId?: number },
+    first: TensorsResponse,
+    isCurrent: () => boolean,
+  ): Promise<void> {
+    let { leftOut } = first;
+    for (let piece = 0; leftOut > 0 && piece < PIECES && isCurrent(); piece++) {
+      const response = await this.client.more(status, args);
+      if (!isCurrent() || response.leftOut >= leftOut) return;
+      leftOut = response.leftOut;
+      this.show(args.scope, response);
+    }
+  }
+
+  private show(scope: TensorScope, response: TensorsResponse): void {
+    this.post({ type: 'tensors', scope, response });
+    this.describe(formatSite(response.site), response.tensors.filter(isBad).length);
   }
 
   private async answerData({ request, arguments: args }: FromPanel & { type: 'data' }): Promise<void> {

@@ -59,11 +59,11 @@ export async function readRows<Part extends string = never>(
         }
       };
       const FAR = 1_000_000;
-      const end = (one: HTMLElement) =>
-        Number.parseFloat(one.style.top || '0') + Number.parseFloat(one.style.height);
+      const bottom = (row: HTMLElement) =>
+        Number.parseFloat(row.style.top) + Number.parseFloat(row.style.height);
       const lastShown = () => {
-        const all = area.querySelector<HTMLElement>(':scope > .monaco-list-rows');
-        return all === null || rendered().some((row) => end(row) >= end(all) - 1);
+        const height = area.querySelector<HTMLElement>(':scope > .monaco-list-rows')?.style.height ?? '';
+        return rendered().some((row) => bottom(row) >= Number.parseFloat(height) - 1);
       };
       collect();
       const atTop = rows.has(0);

@@ -55,7 +55,9 @@ export async function ensureVSCode() {
       npm_config_unsafe_perm: 'true',
       JOBS: 'max', // node-gyp compiles on all cores
     });
-    const version = await run(paths.node, [paths.entry, '--version'], { env: cleanEnvironment() });
+    // HOME: it writes a default configuration there even to say its version.
+    const env = { ...cleanEnvironment(), HOME: folder };
+    const version = await run(paths.node, [paths.entry, '--version'], { env });
     if (!version.includes(CODE_SERVER)) {
       throw new Error(
         `The VS Code server that npm installed says that it is ${version.trim()}, not ${CODE_SERVER}.`,

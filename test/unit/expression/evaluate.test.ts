@@ -117,7 +117,7 @@ describe('functions', () => {
     const wide = scopeOf({ x: filled([9000], (k) => k) });
     const error = errorOf(() => valueIn('(x[:, None] * x).max()', wide));
     expect(error.message).toBe(
-      'This would make a temporary tensor of 81,000,000 elements, more than the 67,108,864 that are allowed; take a slice or a statistic first.',
+      'This would make a temporary tensor of 81,000,000 elements, more than the 67,108,864 allowed; take a slice or a statistic first.',
     );
   });
 });
@@ -174,9 +174,9 @@ describe('errors', () => {
     ['2 + "a"', '"+" does not work on the number 2 and a string.', 1],
     ['"a" < 1', '"<" does not work on a string and the number 1.', 1],
     ['(delta > 0).mean()', 'mean() needs floating point, and this tensor is bool; write .float().mean().', 1],
-    ['bad[9:].max()', /max\(\) of a tensor without elements \(shape \(0, 3\)\) has no value/, 1],
+    ['bad[9:].max()', /max\(\) of an empty tensor, of shape \(0, 3\), has no value/, 1],
     ['rel(delta, bad)', /rel\(\) needs two tensors of one shape/, 1],
-    ['max(delta, u)', /max\(\) of several values compares single ones/, 1],
+    ['max(delta, u)', /max\(\) of several values takes single ones/, 1],
     ['3 in 4', '"in" needs a tuple, a list or a string on its right, not the number 4.', 1],
   ])('%s', (text, message, column) => {
     const error = errorOf(() => valueIn(text));

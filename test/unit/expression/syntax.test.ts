@@ -85,12 +85,19 @@ describe('parseExpression', () => {
     ['# no', 1, 'comments'],
     ['a \\ b', 3, 'a backslash'],
     ['a € b', 3, '"€" has no meaning'],
-    [`${'('.repeat(101)}1${')'.repeat(101)}`, 101, 'nested too deeply'],
-    [`${'-'.repeat(101)}1`, 101, 'nested too deeply'],
-    [`${'not '.repeat(101)}1`, 401, 'nested too deeply'],
-    [Array(600).fill('1').join('+'), 1001, 'more than 1,000 parts'],
-    ['x'.repeat(10_001), 10_001, 'longer than 10,000 characters'],
   ])('%s is refused at its column', (text, column, message) => {
+    const error = errorOf(text);
+    expect(error.column).toBe(column);
+    expect(error.message).toContain(message);
+  });
+
+  test.each<[string, string, number, string]>([
+    ['parentheses', `${'('.repeat(101)}1${')'.repeat(101)}`, 101, 'nested too deeply'],
+    ['signs', `${'-'.repeat(101)}1`, 101, 'nested too deeply'],
+    ['negations', `${'not '.repeat(101)}1`, 401, 'nested too deeply'],
+    ['terms', Array(600).fill('1').join('+'), 1001, 'more than 1,000 parts'],
+    ['characters', 'x'.repeat(10_001), 10_001, 'longer than 10,000 characters'],
+  ])('too many %s are refused', (_, text, column, message) => {
     const error = errorOf(text);
     expect(error.column).toBe(column);
     expect(error.message).toContain(message);

@@ -29,7 +29,9 @@ describe('names that a line gives a value to', () => {
   ])('none in %s', (line) => expect(names(line)).toEqual([]));
 
   it('says where each name stands', () => {
-    expect(assignedNames(['', '  const delta = 1;'], 1, 1)).toEqual([{ name: 'delta', line: 1, start: 8, end: 13 }]);
+    expect(assignedNames(['', '  const delta = 1;'], 1, 1)).toEqual([
+      { name: 'delta', line: 1, start: 8, end: 13 },
+    ]);
   });
 });
 
@@ -79,7 +81,9 @@ describe('the function around a line', () => {
 
   it('reads the model sources that ship', () => {
     const lines = readFileSync('runtime/models/mixer.ts', 'utf8').split('\n');
-    const stopped = lines.findIndex((line) => line.includes('return p.selectiveScan({ u, delta, A, B, C, D, z })'));
+    const stopped = lines.findIndex((line) =>
+      line.includes('return p.selectiveScan({ u, delta, A, B, C, D, z })'),
+    );
     const [from] = enclosingFunction(lines, stopped);
     expect(lines[from]).toContain('function scanDirection');
     const found = assignedNames(lines, from, stopped).map(({ name }) => name);

@@ -1,0 +1,48 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The packaged extension, as `npm run package` makes it. */
+export const VSIX = join(ROOT, 'scanpoint.vsix');
+
+/** A launch configuration for the digits model in a workspace of `makeWorkspace`. */
+export function digitLaunch(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    type: 'mamba',
+    request: 'launch',
+    name: 'Digit',
+    model: '${workspaceFolder}/vim_digits.json',
+    checkpoint: '${workspaceFolder}/vim_digits.safetensors',
+    input: '${workspaceFolder}/digits/digit_7.png',
+    label: 7,
+    ...changes,
+  };
+}
+
+/** A copy of the examples that a test may change, with the given launch configurations (none: no launch.json). */
+export function makeWorkspace(...configurations: Record<string, unknown>[]): {
+  path: string;
+  remove(): void;
+} {
+  const path = mkdtempSync(join(tmpdir(), 'scanpoint-workspace-'));
+  cpSync(join(ROOT, 'examples'), path, { recursive: true });
+  rmSync(join(path, '.vscode'), { recursive: true });
+  if (configurations.length > 0) {
+    mkdirSync(join(path, '.vscode'));
+    writeFileSync(
+      join(path, '.vscode/launch.json'),
+      JSON.stringify({ version: '0.2.0', configurations }, null, 2),
+    );
+  }
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Where pictures of the windows go; they are looked at, not compared. */
+export function picture(name: string): string {
+  const folder = join(ROOT, 'out/pictures');
+  mkdirSync(folder, { recursive: true });
+  return join(folder, `${name}.png`);
+}
