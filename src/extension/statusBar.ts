@@ -47,7 +47,8 @@ export class StatusBar implements vscode.Disposable {
 function placeOf(status: SessionStatus): string {
   if (status.activity) return status.activity;
   if (status.state === 'running') return 'running';
-  return status.text ?? status.description ?? 'stopped';
+  // The item's icon says already that it is paused.
+  return status.text ?? status.description?.replace(/^Paused at /, '') ?? 'stopped';
 }
 
 function shorten(text: string): string {

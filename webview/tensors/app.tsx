@@ -93,7 +93,7 @@ function Tensors({ model, dispatch, host }: Omit<ContentProps, 'data' | 'slow'>)
           lines={lines}
           selected={view.selected}
           isPinned={(entry) => view.pinned.includes(pinKey(entry, model.responseScope))}
-          withSite={model.responseScope === 'run'}
+          scope={model.responseScope}
           stale={model.state === 'running'}
           onSelect={(id) => dispatch({ type: 'view', change: { selected: id } })}
           onOpen={(entry) => dispatch({ type: 'open', entry })}

@@ -1,8 +1,9 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TensorEntry } from '../../src/protocol/requests';
+import type { TensorScope } from '../../src/protocol/webview';
 import { useSize } from '../ui/hooks';
 import { ChevronIcon } from '../ui/icons';
-import type { Line, Section } from './listing';
+import { type Line, rowSite, type Section } from './listing';
 import { TensorRow } from './row';
 import { offsetsOf, scrollToShow, visibleLines } from './scrolling';
 
@@ -14,8 +15,7 @@ interface ListProps {
   lines: readonly Line[];
   selected?: string;
   isPinned: (entry: TensorEntry) => boolean;
-  /** Rows of the whole run say their site, unless they stand under it. */
-  withSite: boolean;
+  scope: TensorScope;
   /** An older stop's tensors, shown while the program runs. */
   stale: boolean;
   onSelect: (id: string) => void;
@@ -71,7 +71,7 @@ export function TensorList(props: ListProps) {
               entry={line.entry}
               pinned={props.isPinned(line.entry)}
               selected={line.entry.id === selected}
-              withSite={props.withSite && !line.section.key.startsWith('site ')}
+              site={rowSite(line.entry, line.section, props.scope)}
               top={y}
               onOpen={() => props.onOpen(line.entry)}
               onPin={() => props.onPin(line.entry)}

@@ -37,10 +37,12 @@ export interface ListQuery {
 export interface Section {
   key: string;
   title: string;
+  /** The part of the model that all entries lie in, if the section is one. */
+  block?: string;
   entries: TensorEntry[];
 }
 
-/** The list's sections: pinned ones, then what is not finite, then by role (or by site for the whole run). */
+/** The list's sections: pinned ones, then what is not finite, then by role (by part of the model for the whole run). */
 export function sectionsOf(entries: readonly TensorEntry[], list: ListQuery): Section[] {
   const shown = entries.filter(
     (entry) => !list.hidden.includes(roleGroup(entry.role)) && matches(entry, list.query),
@@ -70,12 +72,32 @@ function ordinarySections(entries: TensorEntry[], list: ListQuery): Section[] {
   }
   // A ranking over the whole run has to stay one list.
   if (list.sort !== 'site') return [{ key: 'all', title: 'Whole run', entries }];
-  const bySite = new Map<string, TensorEntry[]>();
+  const byBlock = new Map<string, TensorEntry[]>();
   for (const entry of entries) {
-    const site = formatSite(entry.site) || 'model';
-    bySite.set(site, [...(bySite.get(site) ?? []), entry]);
+    const block = blockOf(entry.site.module);
+    byBlock.set(block, [...(byBlock.get(block) ?? []), entry]);
   }
-  return [...bySite].map(([site, of]) => ({ key: `site ${site}`, title: site, entries: of }));
+  return [...byBlock].map(([block, of]) => ({
+    key: `block ${block}`,
+    title: block || 'model',
+    block,
+    entries: of,
+  }));
+}
+
+/** The part of the model that a module lies in: `layers.3` of `layers.3.mixer`, else its first name. */
+export function blockOf(module: string): string {
+  const layer = /^(?:.*?\.)?(?:layers|blocks)\.\d+(?=\.|$)/.exec(module);
+  return layer ? layer[0] : (module.split('.')[0] ?? '');
+}
+
+/** What a row says of its site beside its name: nothing, or what the heading above it does not say. */
+export function rowSite(entry: TensorEntry, section: Section, scope: TensorScope): string {
+  if (scope === 'site') return '';
+  if (section.block === undefined) return formatSite(entry.site);
+  const { module, direction } = entry.site;
+  const within = module === section.block ? '' : module.slice(section.block ? section.block.length + 1 : 0);
+  return [within, direction].filter(Boolean).join(' ');
 }
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });

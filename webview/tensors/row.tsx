@@ -19,18 +19,17 @@ interface RowProps {
   id: string;
   pinned: boolean;
   selected: boolean;
-  /** The site is said in the row when no heading says it. */
-  withSite: boolean;
+  /** What is to be said of the site; empty for nothing. */
+  site: string;
   top: number;
   onOpen: () => void;
   onPin: () => void;
 }
 
 /** One tensor: name, shape, distribution, statistics and whatever is wrong with it. */
-export function TensorRow({ entry, id, pinned, selected, withSite, top, onOpen, onPin }: RowProps) {
+export function TensorRow({ entry, id, pinned, selected, site, top, onOpen, onPin }: RowProps) {
   const alert = isAnomalous(entry);
   const [path, leaf] = splitName(entry.name);
-  const site = formatSite(entry.site);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keyboard
     <div
@@ -40,7 +39,7 @@ export function TensorRow({ entry, id, pinned, selected, withSite, top, onOpen, 
       tabIndex={-1}
       aria-selected={selected}
       aria-label={`${lineOf(entry)}${alert ? `, ${anomalyWords(entry.summary)}` : ''}`}
-      title={`${lineOf(entry)}\n${site}`}
+      title={`${lineOf(entry)}\n${formatSite(entry.site)}`}
       data-vscode-context={JSON.stringify(contextOf(entry))}
       style={{ top: `${top}px` }}
       onClick={onOpen}
@@ -48,7 +47,7 @@ export function TensorRow({ entry, id, pinned, selected, withSite, top, onOpen, 
       <span class="mark">{alert && <AlertIcon />}</span>
       <span class="line first">
         <span class="name">
-          {withSite && site && <span class="path site-path">{site}</span>}
+          {site && <span class="path site-path">{site}</span>}
           {path && <span class="path">{path}</span>}
           <span class="leaf">{leaf}</span>
         </span>

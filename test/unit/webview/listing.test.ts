@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  blockOf,
   countRoles,
   type ListQuery,
   linesOf,
   matches,
+  rowSite,
   sectionsOf,
   sortEntries,
 } from '../../../webview/tensors/listing';
@@ -49,12 +51,12 @@ describe('sections', () => {
     expect(titles({ query: 'proj' })).toEqual(['Parameters: in_proj.weight']);
   });
 
-  it('of a whole run follow its sites, or are one ranking when sorted', () => {
+  it('of a whole run follow the parts of the model, or are one ranking when sorted', () => {
     const later = entryOf('u', { id: 'later', site: { module: 'layers.1.mixer' } });
     const run = [u, later, entryOf('z', { site: u.site })];
     expect(sectionsOf(run, query({ scope: 'run' })).map((s) => [s.title, s.entries.length])).toEqual([
-      ['layers.0.mixer:selective_scan forward', 2],
-      ['layers.1.mixer', 1],
+      ['layers.0', 2],
+      ['layers.1', 1],
     ]);
     const ranked = sectionsOf(run, query({ scope: 'run', sort: 'name' }));
     expect(ranked.map((s) => s.title)).toEqual(['Whole run']);
@@ -95,6 +97,22 @@ describe('search', () => {
     ['inf', false],
     ['delta backward', false],
   ])('"%s" finds delta: %s', (text, expected) => expect(matches(delta, text)).toBe(expected));
+});
+
+describe('what a row says of its site', () => {
+  it.each([
+    ['layers.3.mixer', 'layers.3'],
+    ['backbone.layers.12', 'backbone.layers.12'],
+    ['patch_embed.proj', 'patch_embed'],
+    ['', ''],
+  ])('%s lies in %s', (module, block) => expect(blockOf(module)).toBe(block));
+
+  it('is what the heading does not say', () => {
+    const [section] = sectionsOf([u], query({ scope: 'run' }));
+    expect(rowSite(u, section, 'run')).toBe('mixer forward');
+    expect(rowSite(u, { ...section, block: undefined }, 'run')).toBe('layers.0.mixer:selective_scan forward');
+    expect(rowSite(u, section, 'site')).toBe('');
+  });
 });
 
 it('counts roles and leaves out those that nobody has', () => {
