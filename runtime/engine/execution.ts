@@ -12,7 +12,6 @@ export class Execution {
 
   constructor(readonly program: Program) {
     this.storages = new Array(program.storageSizes.length);
-    for (const [storage, data] of program.constants) this.storages[storage] = data;
   }
 
   /** Gives a parameter or an input its data. Throws a `RangeError` when the number of elements differs. */

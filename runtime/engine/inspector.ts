@@ -55,14 +55,14 @@ export class Inspector {
   }
 
   scopes(levelIndex: number): ScopeName[] {
-    const roles = new Set(tensorsOf(this.state, this.level(levelIndex)).map((t) => t.role));
+    const roles = new Set([...tensorsOf(this.state, this.level(levelIndex))].map((t) => t.role));
     return SCOPES.filter((name) => name === 'Run' || ROLE_OF[name].some((role) => roles.has(role)));
   }
 
   entries(levelIndex: number, scope: ScopeName): Entry[] {
     const level = this.level(levelIndex);
     if (scope === 'Run') return this.runEntries(level);
-    const tensors = tensorsOf(this.state, level).filter((t) => ROLE_OF[scope].includes(t.role));
+    const tensors = [...tensorsOf(this.state, level)].filter((t) => ROLE_OF[scope].includes(t.role));
     const entries = tensors.map((t) => this.tensorEntry(t.name, t.id, t.axes));
     return scope === 'Step' ? [...this.stepEntries(), ...entries] : entries;
   }
@@ -139,7 +139,7 @@ export class Inspector {
     const temporary = this.temporaries.get(id);
     if (temporary) return temporary;
     const [level] = levelsAt(this.state);
-    const step = level && tensorsOf(this.state, level).find((t) => t.id === id);
+    const step = level && [...tensorsOf(this.state, level)].find((t) => t.id === id);
     if (!step) throw new Error('This tensor belongs to a stop that is over; look at the current one.');
     return step.tensor();
   }
@@ -147,7 +147,7 @@ export class Inspector {
   /** Evaluates an expression on a level; `exact` gives numbers in full. Throws an `ExpressionError`. */
   evaluate(text: string, levelIndex: number, exact = false): Entry {
     const level = this.level(levelIndex);
-    const direct = tensorsOf(this.state, level).find((t) => t.name === text.trim());
+    const direct = [...tensorsOf(this.state, level)].find((t) => t.name === text.trim());
     if (direct) return this.tensorEntry(direct.name, direct.id, direct.axes);
     const parameter = this.state.program.parameter(text.trim());
     if (parameter) return this.tensorEntry(text, `v${parameter.value.id}`, parameter.value.axes);
@@ -168,7 +168,7 @@ export class Inspector {
     const found =
       args.scope === 'run'
         ? this.wholeRun()
-        : distinct(tensorsOf(this.state, level)).map((t) => ({ ...t, site }));
+        : distinct([...tensorsOf(this.state, level)]).map((t) => ({ ...t, site }));
     const deadline = performance.now() + (args.budget ?? DEFAULT_BUDGET);
     let leftOut = 0;
     const tensors = found.map((t): TensorEntry => {

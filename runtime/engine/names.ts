@@ -57,14 +57,15 @@ function lastTrace(program: Program, scope: Scope): Trace {
   return last?.kind === 'op' ? last.op.trace : [];
 }
 
-/** All tensors that have a name on a level, by role. The same name may occur under several roles. */
-export function tensorsOf(state: RunState, level: Level): NamedTensor[] {
-  return [
-    ...stepTensors(state, level),
-    ...siteTensors(state, level),
-    ...localTensors(state, level),
-    ...parameters(state, level),
-  ];
+/**
+ * All tensors that have a name on a level, by role; the same name may occur under several. One by one, since a
+ * condition at every scan wants only the first few.
+ */
+export function* tensorsOf(state: RunState, level: Level): Generator<NamedTensor> {
+  yield* stepTensors(state, level);
+  yield* siteTensors(state, level);
+  yield* localTensors(state, level);
+  yield* parameters(state, level);
 }
 
 /** Inside a scan: the tensors of the current time step. */

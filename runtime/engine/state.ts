@@ -74,7 +74,7 @@ export class RunState {
   /** The largest |y_t - y| between the recurrence at this step and the scan's kernel, and the largest |y_t|. */
   stepDifference(): { difference: number; scale: number } {
     const op = this.timeline.opAt(this.position)!;
-    this.execution.run(op);
+    if (!this.execution.has(op.outputs['y'])) this.execution.run(op);
     const y: Tensor = this.execution.tensor(op.outputs['y']);
     const { t, y: own } = this.recurrence!;
     let [difference, scale] = [0, 0];

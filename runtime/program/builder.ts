@@ -21,7 +21,6 @@ export class Builder {
   private readonly values: Value[] = [];
   private readonly parameters = new Map<string, Parameter>();
   private readonly inputs: Record<string, Value> = {};
-  private readonly constants = new Map<number, Float32Array>();
   private readonly storageSizes: number[] = [];
   private readonly calls = new Map<string, number>();
   private readonly starts: number[] = [];
@@ -44,7 +43,6 @@ export class Builder {
       [...this.parameters.values()],
       this.inputs,
       outputs,
-      this.constants,
       this.storageSizes,
     );
   }

@@ -19,6 +19,10 @@ export type Event =
 
 /** A model built once: a list of ops in order, with every shape known before anything runs. */
 export class Program {
+  readonly ops: readonly Op[];
+  readonly scopes: readonly Scope[];
+  private readonly byName: ReadonlyMap<string, Parameter>;
+
   constructor(
     readonly name: string,
     readonly events: readonly Event[],
@@ -26,21 +30,16 @@ export class Program {
     readonly parameters: readonly Parameter[],
     readonly inputs: Named<Value>,
     readonly outputs: Named<Value>,
-    readonly constants: ReadonlyMap<number, Float32Array>,
     /** Elements of each storage. */
     readonly storageSizes: readonly number[],
-  ) {}
-
-  get ops(): Op[] {
-    return this.events.flatMap((event) => (event.kind === 'op' ? [event.op] : []));
-  }
-
-  get scopes(): Scope[] {
-    return this.events.flatMap((event) => (event.kind === 'enter' ? [event.scope] : []));
+  ) {
+    this.ops = events.flatMap((event) => (event.kind === 'op' ? [event.op] : []));
+    this.scopes = events.flatMap((event) => (event.kind === 'enter' ? [event.scope] : []));
+    this.byName = new Map(parameters.map((p) => [p.name, p]));
   }
 
   parameter(name: string): Parameter | undefined {
-    return this.parameters.find((p) => p.name === name);
+    return this.byName.get(name);
   }
 
   /** Elements over all parameters, without buffers. */

@@ -1,13 +1,10 @@
 import type { Layout } from '../tensor/tensor';
 
 /** Where a value's storage comes from. */
-export type Origin = 'input' | 'parameter' | 'constant' | 'op';
+export type Origin = 'input' | 'parameter' | 'op';
 
 /** A tensor of a program: its shape and place in storage are known before anything runs. */
 export class Value implements Layout {
-  /** The variable that holds it in the model's source, where one does. */
-  variable?: string;
-
   constructor(
     readonly id: number,
     readonly name: string,

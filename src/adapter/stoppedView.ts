@@ -48,7 +48,7 @@ export class StoppedView implements VariableContext {
   }
 
   stackTrace(args: RequestArguments): DebugProtocol.StackTraceResponse['body'] {
-    const start = args.optionalNumber('startFrame') ?? 0;
+    const start = Math.max(0, args.optionalNumber('startFrame') ?? 0);
     const levels = args.optionalNumber('levels') || this.frames.length;
     const stackFrames = this.frames.slice(start, start + levels).map((frame) => this.stackFrame(frame));
     return { stackFrames, totalFrames: this.frames.length };

@@ -199,6 +199,8 @@ export class CallStackView {
   async stoppedText(): Promise<string> {
     const header = await this.section.locator('.call-stack-state-message .label:visible').allTextContents();
     const text = header.join(' ').trim();
-    return text || ((await this.threads()).find(({ state }) => state && !/^running$/i.test(state))?.state ?? '');
+    return (
+      text || ((await this.threads()).find(({ state }) => state && !/^running$/i.test(state))?.state ?? '')
+    );
   }
 }
