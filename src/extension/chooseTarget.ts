@@ -74,20 +74,26 @@ export function activeModelFile(): vscode.Uri | undefined {
 
 /** A configuration for a model file, with the checkpoint that lies beside it and an input of the person's choice. */
 export async function configureModel(model: vscode.Uri): Promise<MambaConfiguration | undefined> {
-  const folder = vscode.Uri.joinPath(model, '..');
-  const names = (await vscode.workspace.fs.readDirectory(folder)).map(([name]) => name);
-  const checkpoint = checkpointBeside(model.path.replace(/^.*\//, ''), names);
-  const input = await chooseInput(folder);
+  const checkpoint = await findCheckpoint(model);
+  const input = await chooseInput(vscode.Uri.joinPath(model, '..'));
   if (input === undefined) return undefined;
   return {
     type: 'mamba',
     request: 'launch',
     name: sessionName(model.path),
     model: model.fsPath,
-    ...(checkpoint ? { checkpoint: vscode.Uri.joinPath(folder, checkpoint).fsPath } : {}),
+    ...(checkpoint ? { checkpoint: checkpoint.fsPath } : {}),
     ...(input ? { input } : {}),
     breakpoints: [{ name: 'selective_scan' }],
   };
+}
+
+/** The checkpoint that lies beside a model file, if there is one. */
+export async function findCheckpoint(model: vscode.Uri): Promise<vscode.Uri | undefined> {
+  const folder = vscode.Uri.joinPath(model, '..');
+  const names = (await vscode.workspace.fs.readDirectory(folder)).map(([name]) => name);
+  const name = checkpointBeside(model.path.replace(/^.*\//, ''), names);
+  return name === undefined ? undefined : vscode.Uri.joinPath(folder, name);
 }
 
 /** Path of an input; empty for none; undefined when the person turns away. */

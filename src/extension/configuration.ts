@@ -1,7 +1,7 @@
 /** Launch configurations: found when there are none, completed and checked before a session starts. */
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import { activeModelFile, chooseTarget, configureModel } from './chooseTarget';
+import { activeModelFile, chooseTarget, configureModel, findCheckpoint } from './chooseTarget';
 import { digitsExample, photographExample } from './examples';
 import { checkConfiguration, filesOf, normalizeConfiguration } from './launchRules';
 import { sessionName } from './modelFiles';
@@ -9,19 +9,24 @@ import { sessionName } from './modelFiles';
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(private readonly examples: vscode.Uri) {}
 
-  /** What a new launch.json begins with. */
+  /** What a new launch.json begins with: the model that is open, or names to replace. */
   async provideDebugConfigurations(folder?: vscode.WorkspaceFolder): Promise<vscode.DebugConfiguration[]> {
     const model = activeModelFile();
-    const own = {
-      type: 'mamba',
-      request: 'launch',
-      name: 'Mamba: stop at each selective scan',
-      model: model && folder ? insideFolder(model, folder) : `\${workspaceFolder}/model.json`,
-      checkpoint: `\${workspaceFolder}/model.safetensors`,
-      input: `\${workspaceFolder}/input.png`,
-      breakpoints: [{ name: 'selective_scan' }],
-    };
-    return [own, photographExample(this.examples.fsPath)];
+    const inFolder = (file: vscode.Uri) => (folder ? insideFolder(file, folder) : file.fsPath);
+    const checkpoint = model ? await findCheckpoint(model) : undefined;
+    const files = model
+      ? { model: inFolder(model), ...(checkpoint ? { checkpoint: inFolder(checkpoint) } : {}) }
+      : { model: `\${workspaceFolder}/model.json`, checkpoint: `\${workspaceFolder}/model.safetensors` };
+    return [
+      {
+        type: 'mamba',
+        request: 'launch',
+        name: 'Mamba: stop at each selective scan',
+        ...files,
+        input: `\${workspaceFolder}/input.png`,
+        breakpoints: [{ name: 'selective_scan' }],
+      },
+    ];
   }
 
   /** F5 without a configuration, and the checks that need no substituted variables. */

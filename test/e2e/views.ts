@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { type Row, readRows, revealRow } from './list-rows';
+import { type Row, readRows, revealRow } from './listRows';
 import { waitFor } from './waiting';
 
 /** The title of a section of the side bar, such as `Call Stack`, and the section itself. */

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { readRows, revealRow } from './list-rows';
+import { readRows, revealRow } from './listRows';
 import { chooseFromMenu, sectionOf, unfold } from './views';
 import { waitFor } from './waiting';
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { DebugTraffic } from './debug-traffic';
+import type { DebugTraffic } from './debugTraffic';
 import { waitFor, waitUntilQuiet } from './waiting';
 
 /** Starts, steps and stops what is debugged, and waits until the window shows the result. */

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { readRows } from './list-rows';
+import { readRows } from './listRows';
 import { waitFor } from './waiting';
 
 /** The Debug Console. */

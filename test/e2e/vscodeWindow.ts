@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import { type Browser, chromium, type Frame, type Locator, type Page } from 'playwright-core';
-import { BreakpointsView } from './breakpoints-view';
-import { DebugConsole } from './debug-console';
-import { DebugSession } from './debug-session';
-import { DebugTraffic } from './debug-traffic';
+import { BreakpointsView } from './breakpointsView';
+import { DebugConsole } from './debugConsole';
+import { DebugSession } from './debugSession';
+import { DebugTraffic } from './debugTraffic';
 import { EditorArea } from './editor';
-import { readRows, revealRow } from './list-rows';
+import { readRows, revealRow } from './listRows';
 import { CallStackView, exactly, sectionOf, unfold, VariablesView } from './views';
 import { TIMEOUT, waitFor } from './waiting';
 import { type WebviewMatcher, webviewFrame } from './webviews';
