@@ -62,9 +62,3 @@ function forEachRow(tensors: readonly Tensor[], visit: RowVisitor): void {
     if (axis < 0) return;
   }
 }
-
-/** SiLU: x sigmoid(x). */
-export const silu = (x: number): number => x / (1 + Math.exp(-x));
-
-/** softplus: log(1 + exp(x)); linear above 20, as in PyTorch. */
-export const softplus = (x: number): number => (x > 20 ? x : Math.log1p(Math.exp(x)));

@@ -2,7 +2,7 @@ import type { Tensor } from '../tensor/tensor';
 
 /**
  * y (B, M, N) = x (B, M, K) w (N, K)^T + bias (N). `x` and `y` may be any strided view; `w` is row-major.
- * Four rows by four columns at a time, so that each loaded value is used four times.
+ * Three rows by four columns at a time, so that each loaded value is used several times.
  */
 export function linear(x: Tensor, w: Float32Array, bias: Float32Array | undefined, y: Tensor): void {
   const [batch, rows, inner] = x.shape;
@@ -42,6 +42,11 @@ function packRows(x: Tensor, b: number, packed: Float32Array): void {
   }
 }
 
+/** Rows and columns of a block: as many sums as fit into registers. */
+const ROWS = 3;
+const COLUMNS = 4;
+/** The sums of one block, row by row. */
+const block = new Float64Array(ROWS * COLUMNS);
 function multiply(
   x: Float32Array,
   w: Float32Array,
@@ -54,86 +59,84 @@ function multiply(
   stepRow: number,
   stepColumn: number,
 ): void {
-  for (let n = 0; n < columns; n += 4) {
-    const width = Math.min(4, columns - n);
-    // Past the edge the last row of w is used again and its result dropped: one loop shape for all blocks.
-    const w0 = n * inner;
-    const w1 = (n + Math.min(1, width - 1)) * inner;
-    const w2 = (n + Math.min(2, width - 1)) * inner;
-    const w3 = (n + Math.min(3, width - 1)) * inner;
-    for (let m = 0; m < rows; m += 4) {
-      const height = Math.min(4, rows - m);
-      const x0 = m * inner;
-      const x1 = (m + Math.min(1, height - 1)) * inner;
-      const x2 = (m + Math.min(2, height - 1)) * inner;
-      const x3 = (m + Math.min(3, height - 1)) * inner;
-      // biome-ignore-start format: sixteen sums read as a block
-      let s00 = 0,
-        s01 = 0,
-        s02 = 0,
-        s03 = 0;
-      let s10 = 0,
-        s11 = 0,
-        s12 = 0,
-        s13 = 0;
-      let s20 = 0,
-        s21 = 0,
-        s22 = 0,
-        s23 = 0;
-      let s30 = 0,
-        s31 = 0,
-        s32 = 0,
-        s33 = 0;
-      for (let k = 0; k < inner; k++) {
-        const a0 = x[x0 + k],
-          a1 = x[x1 + k],
-          a2 = x[x2 + k],
-          a3 = x[x3 + k];
-        const b0 = w[w0 + k],
-          b1 = w[w1 + k],
-          b2 = w[w2 + k],
-          b3 = w[w3 + k];
-        s00 += a0 * b0;
-        s01 += a0 * b1;
-        s02 += a0 * b2;
-        s03 += a0 * b3;
-        s10 += a1 * b0;
-        s11 += a1 * b1;
-        s12 += a1 * b2;
-        s13 += a1 * b3;
-        s20 += a2 * b0;
-        s21 += a2 * b1;
-        s22 += a2 * b2;
-        s23 += a2 * b3;
-        s30 += a3 * b0;
-        s31 += a3 * b1;
-        s32 += a3 * b2;
-        s33 += a3 * b3;
-      }
-      block[0] = s00;
-      block[1] = s01;
-      block[2] = s02;
-      block[3] = s03;
-      block[4] = s10;
-      block[5] = s11;
-      block[6] = s12;
-      block[7] = s13;
-      block[8] = s20;
-      block[9] = s21;
-      block[10] = s22;
-      block[11] = s23;
-      block[12] = s30;
-      block[13] = s31;
-      block[14] = s32;
-      block[15] = s33;
-      // biome-ignore-end format: sixteen sums read as a block
+  for (let n = 0; n < columns; n += COLUMNS) {
+    const width = Math.min(COLUMNS, columns - n);
+    for (let m = 0; m < rows; m += ROWS) {
+      const height = Math.min(ROWS, rows - m);
+      sumBlock(x, m, height, w, n, width, inner);
       for (let i = 0; i < height; i++) {
         for (let j = 0; j < width; j++) {
-          y[start + (m + i) * stepRow + (n + j) * stepColumn] = block[4 * i + j] + (bias ? bias[n + j] : 0);
+          const at = start + (m + i) * stepRow + (n + j) * stepColumn;
+          y[at] = block[COLUMNS * i + j] + (bias ? bias[n + j] : 0);
         }
       }
     }
   }
 }
 
-const block = new Float64Array(16);
+/**
+ * Sums rows m .. of x times rows n .. of w into `block`. Past the edge the last row is used again and its result
+ * not read: one loop shape for all blocks.
+ */
+function sumBlock(
+  x: Float32Array,
+  m: number,
+  height: number,
+  w: Float32Array,
+  n: number,
+  width: number,
+  inner: number,
+): void {
+  const x0 = m * inner;
+  const x1 = (m + Math.min(1, height - 1)) * inner;
+  const x2 = (m + height - 1) * inner;
+  const w0 = n * inner;
+  const w1 = (n + Math.min(1, width - 1)) * inner;
+  const w2 = (n + Math.min(2, width - 1)) * inner;
+  const w3 = (n + width - 1) * inner;
+  let s00 = 0;
+  let s01 = 0;
+  let s02 = 0;
+  let s03 = 0;
+  let s10 = 0;
+  let s11 = 0;
+  let s12 = 0;
+  let s13 = 0;
+  let s20 = 0;
+  let s21 = 0;
+  let s22 = 0;
+  let s23 = 0;
+  for (let k = 0; k < inner; k++) {
+    const a0 = x[x0 + k];
+    const a1 = x[x1 + k];
+    const a2 = x[x2 + k];
+    const b0 = w[w0 + k];
+    const b1 = w[w1 + k];
+    const b2 = w[w2 + k];
+    const b3 = w[w3 + k];
+    s00 += a0 * b0;
+    s01 += a0 * b1;
+    s02 += a0 * b2;
+    s03 += a0 * b3;
+    s10 += a1 * b0;
+    s11 += a1 * b1;
+    s12 += a1 * b2;
+    s13 += a1 * b3;
+    s20 += a2 * b0;
+    s21 += a2 * b1;
+    s22 += a2 * b2;
+    s23 += a2 * b3;
+  }
+  block[0] = s00;
+  block[1] = s01;
+  block[2] = s02;
+  block[3] = s03;
+  block[4] = s10;
+  block[5] = s11;
+  block[6] = s12;
+  block[7] = s13;
+  block[8] = s20;
+  block[9] = s21;
+  block[10] = s22;
+  block[11] = s23;
+}

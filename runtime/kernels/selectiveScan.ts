@@ -1,4 +1,5 @@
 import type { Tensor } from '../tensor/tensor';
+import { exp } from './exp';
 
 /** The tensors of one selective scan, by the paper's names (Gu & Dao 2023, Algorithm 2). */
 export interface ScanTensors {
@@ -74,14 +75,14 @@ function scanChannel(
     const written = dt * ut;
     let sum = 0;
     for (let n = 0, k = t * states; n < states; n++, k++) {
-      const hn = Math.exp(dt * A[n]) * h[n] + written * Bt[k];
+      const hn = exp(dt * A[n]) * h[n] + written * Bt[k];
       h[n] = hn;
       sum += hn * Ct[k];
     }
     sum += skip * ut;
     if (s.z) {
       const zt = s.z.data[zRow + t * s.z.strides[2]];
-      sum *= zt / (1 + Math.exp(-zt));
+      sum *= zt / (1 + exp(-zt));
     }
     out[yRow + t * yStep] = sum;
   }

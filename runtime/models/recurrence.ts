@@ -2,7 +2,7 @@
  * The selective scan as the paper writes it (Gu & Dao 2023, Algorithm 2), one time step at a time: this is
  * what a person steps through. It is recomputed from the scan's kept inputs, in float32.
  */
-import { silu } from '../kernels/elementwise';
+import { silu } from '../kernels/activation';
 import type { ScanTensors } from '../kernels/selectiveScan';
 import { numel, Tensor, view } from '../tensor/tensor';
 

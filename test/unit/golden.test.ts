@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Execution } from '../../runtime/engine/execution';
-import { softplus } from '../../runtime/kernels/elementwise';
+import { softplus } from '../../runtime/kernels/activation';
 import { visionMamba } from '../../runtime/models/vim';
 import { vimConfig } from '../../runtime/models/vimConfig';
 import { ModelBuilder } from '../../runtime/program/modelBuilder';

@@ -51,19 +51,29 @@ export interface Fetched {
 /** Time in which a slider's movements are taken together. */
 const SETTLE = 30;
 
-/** The window for `args`; without arguments nothing is asked for. */
-export function useWindow(data: TensorData, args: TensorDataArguments | undefined): Fetched {
-  const [state, setState] = useState<{ window?: CellWindow; error?: string; done?: string }>({});
+interface Settled {
+  window?: CellWindow;
+  error?: string;
+  /** The request that this answers. */
+  key: string;
+  kind: string;
+}
+
+/**
+ * The window for `args`; without arguments nothing is asked for. While a new window is on its way the last one
+ * stays, as long as it is of the same `kind`.
+ */
+export function useWindow(data: TensorData, args: TensorDataArguments | undefined, kind: string): Fetched {
+  const [state, setState] = useState<Settled>();
   const [attempt, setAttempt] = useState(0);
-  const key = args ? `${JSON.stringify(args)} ${attempt}` : undefined;
+  const key = args ? `${kind} ${JSON.stringify(args)} ${attempt}` : undefined;
   useEffect(() => {
     if (!args || !key) return;
     let current = true;
-    const settle = (next: { window?: CellWindow; error?: string }) =>
-      current && setState((old) => ({ window: old.window, ...next, done: key }));
+    const settle = (next: Omit<Settled, 'key' | 'kind'>) => current && setState({ ...next, key, kind });
     const timer = setTimeout(() => {
       data.fetch(args).then(
-        (window) => settle({ window, error: undefined }),
+        (window) => settle({ window }),
         (error: Error) => settle({ error: error.message }),
       );
     }, SETTLE);
@@ -72,11 +82,11 @@ export function useWindow(data: TensorData, args: TensorDataArguments | undefine
       clearTimeout(timer);
     };
   }, [data, key]);
-  const loading = key !== undefined && state.done !== key;
+  const loading = key !== undefined && state?.key !== key;
   return {
-    window: state.window,
+    window: state?.kind === kind ? state.window : undefined,
     loading,
-    error: loading ? undefined : state.error,
+    error: loading ? undefined : state?.error,
     retry: () => setAttempt((n) => n + 1),
   };
 }

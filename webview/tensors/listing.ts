@@ -95,9 +95,10 @@ export function blockOf(module: string): string {
 export function rowSite(entry: TensorEntry, section: Section, scope: TensorScope): string {
   if (scope === 'site') return '';
   if (section.block === undefined) return formatSite(entry.site);
-  const { module, direction } = entry.site;
-  const within = module === section.block ? '' : module.slice(section.block ? section.block.length + 1 : 0);
-  return [within, direction].filter(Boolean).join(' ');
+  const parts = entry.site.module.split('.').slice(section.block ? section.block.split('.').length : 0);
+  // An op that is a module of its own has the module's name.
+  if (parts.at(-1) === entry.name) parts.pop();
+  return [parts.join('.'), entry.site.direction].filter(Boolean).join(' ');
 }
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });

@@ -79,7 +79,7 @@ function usePlane({ entry, stop, running, open, data }: PlaneProps, size: Size) 
       ? pictureArguments(tensor, slice, part, cells)
       : valuesArguments(tensor, slice, pageWindow(open.at.row, open.at.column, slice, known));
   const wanted = !running && size.width > 0 && !known?.includes(0);
-  const fetched = useWindow(data, wanted ? args : undefined);
+  const fetched = useWindow(data, wanted ? args : undefined, open.mode);
   const shape = known ?? fetched.window?.shape;
   return { fetched, shape, slice: shape ? fitSlice(open.slice, shape) : slice };
 }

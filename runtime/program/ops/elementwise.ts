@@ -1,12 +1,14 @@
-import { map, silu as siluOf, softplus as softplusOf, zip } from '../../kernels/elementwise';
+import { siluOf, softplusOf } from '../../kernels/activation';
+import { map, zip } from '../../kernels/elementwise';
+import type { Tensor } from '../../tensor/tensor';
 import { type Attributes, type Named, type OpKind, requireShape, shapeText } from '../op';
 import type { Value } from '../value';
 
-function unary(name: string, f: (x: number, a: Attributes) => number): OpKind {
+function unary(name: string, run: (x: Tensor, y: Tensor, a: Attributes) => void): OpKind {
   return {
     name,
     infer: ({ x }: Named<Value>) => ({ y: { shape: x.shape, axes: x.axes } }),
-    run: ({ x }, { y }, a) => map(x, y, (v) => f(v, a)),
+    run: ({ x }, { y }, a) => run(x, y, a),
   };
 }
 
@@ -40,8 +42,11 @@ export function broadcast(a: readonly number[], b: readonly number[]): number[] 
 
 export const silu = unary('silu', siluOf);
 export const softplus = unary('softplus', softplusOf);
-export const exp = unary('exp', Math.exp);
-export const neg = unary('neg', (x) => -x);
-export const scale = unary('scale', (x, a) => x * (a.by as number));
+export const exp = unary('exp', (x, y) => map(x, y, Math.exp));
+export const neg = unary('neg', (x, y) => map(x, y, (v) => -v));
+export const scale = unary('scale', (x, y, a) => {
+  const by = a.by as number;
+  map(x, y, (v) => v * by);
+});
 export const add = binary('add', (a, b) => a + b);
 export const mul = binary('mul', (a, b) => a * b);

@@ -110,6 +110,8 @@ describe('what a row says of its site', () => {
   it('is what the heading does not say', () => {
     const [section] = sectionsOf([u], query({ scope: 'run' }));
     expect(rowSite(u, section, 'run')).toBe('mixer forward');
+    const conv = entryOf('conv1d', { site: { module: 'layers.0.mixer.conv1d' } });
+    expect(rowSite(conv, section, 'run')).toBe('mixer');
     expect(rowSite(u, { ...section, block: undefined }, 'run')).toBe('layers.0.mixer:selective_scan forward');
     expect(rowSite(u, section, 'site')).toBe('');
   });
