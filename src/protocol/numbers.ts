@@ -16,10 +16,10 @@ export function formatNumber(x: number): string {
 
 /** A value in full float32 precision, for grids and single elements. */
 export function formatElement(x: number): string {
-  if (!Number.isFinite(x) || Number.isInteger(x))
-    return formatNumber(Number.isInteger(x) && Math.abs(x) >= 1e4 ? x : x);
   const magnitude = Math.abs(x);
-  const text = magnitude < 1e-4 || magnitude >= 1e4 ? x.toExponential(6) : x.toPrecision(7);
+  if (!Number.isFinite(x) || x === 0) return formatNumber(x);
+  if (Number.isInteger(x) && magnitude < 1e9) return String(x);
+  const text = magnitude < 1e-4 || magnitude >= 1e4 ? x.toExponential(7) : x.toPrecision(8);
   return text.includes('e') ? text.replace(/\.?0+e/, 'e').replace('e+', 'e') : text.replace(/\.?0+$/, '');
 }
 

@@ -27,8 +27,12 @@ export interface Site {
   occurrence?: number;
 }
 
+/** Stands for the model itself, whose module path is empty. */
+const MODEL = '(model)';
+
 export function formatSite(site: Site): string {
-  const words = [site.op === undefined ? site.module : `${site.module}:${site.op}`];
+  const module = site.module || MODEL;
+  const words = [site.op === undefined ? module : `${module}:${site.op}`];
   if (site.direction) words.push(site.direction);
   if (site.t !== undefined) words.push(`t=${site.t}`);
   if (site.d !== undefined) words.push(`d=${site.d}`);
@@ -41,9 +45,9 @@ export function formatSite(site: Site): string {
 /** Reads the text form back. Throws an `Error` with one sentence when a word is not understood. */
 export function parseSite(text: string): Site {
   const [path = '', ...words] = text.trim().split(/\s+/);
-  const colon = path.indexOf(':');
-  const site: Site =
-    colon < 0 ? { module: path } : { module: path.slice(0, colon), op: path.slice(colon + 1) };
+  const [module, op] = path.split(':', 2);
+  const site: Site = { module: module === MODEL ? '' : module };
+  if (op !== undefined) site.op = op;
   for (const word of words) applyWord(site, word, text);
   return site;
 }
