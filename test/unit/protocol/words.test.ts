@@ -41,7 +41,9 @@ describe('sites', () => {
       occurrence: index,
     });
     fc.assert(
-      fc.property(site, (s) => expect(parseSite(formatSite(s))).toEqual(JSON.parse(JSON.stringify(s)))),
+      fc.property(site, (s) => {
+        expect(parseSite(formatSite(s))).toEqual(JSON.parse(JSON.stringify(s)));
+      }),
     );
   });
 
