@@ -7,7 +7,15 @@ export default defineConfig({
       { test: { name: 'dap', include: ['test/dap/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], testTimeout: 600_000 } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 180_000, hookTimeout: 900_000, fileParallelism: false } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 900_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -23,7 +23,18 @@ export class DebugSession {
   /** F5, and waits for the stop that follows. */
   async start(): Promise<void> {
     await this.pressF5();
+    if (!(await this.hasBegun())) await this.pressF5();
     await this.waitForPaused();
+  }
+
+  /** A window that is still loading swallows the key; a person who sees nothing happen presses it again. */
+  private async hasBegun(): Promise<boolean> {
+    const deadline = Date.now() + 15_000;
+    while (Date.now() < deadline) {
+      if (this.traffic.starts > this.before.starts || (await this.isActive())) return true;
+      await this.page.waitForTimeout(200);
+    }
+    return false;
   }
 
   /** Waits for a stop since the last start, step or continue, and until the views show it. */

@@ -1,7 +1,7 @@
 /** What a person does with Scanpoint, in a real VS Code with the packaged extension. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plant } from '../plantedCheckpoint';
-import { startVSCode, type RunningVSCode } from '../setup/vscode.mjs';
+import { type RunningVSCode, startVSCode } from '../setup/vscode.mjs';
 import { VSCodeWindow } from './vscodeWindow';
 import { digitLaunch, makeWorkspace, picture, ROOT, VSIX } from './workspace';
 
@@ -91,7 +91,7 @@ describe('F5 on a digit', () => {
     await row.first().click();
     await panel.locator('canvas').first().waitFor();
     await window.screenshot(picture('tensors-heatmap'));
-    expect(await panel.locator('body').innerText()).toMatch(/6,240 values/);
+    expect(await panel.locator('body').textContent()).toMatch(/6,240 values/);
     expect(window.webviewErrors).toEqual([]);
   });
 

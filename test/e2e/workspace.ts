@@ -8,15 +8,18 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The packaged extension, as `npm run package` makes it. */
 export const VSIX = join(ROOT, 'scanpoint.vsix');
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: VS Code fills it in
+const FOLDER = '${workspaceFolder}';
+
 /** A launch configuration for the digits model in a workspace of `makeWorkspace`. */
 export function digitLaunch(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     type: 'mamba',
     request: 'launch',
     name: 'Digit',
-    model: '${workspaceFolder}/vim_digits.json',
-    checkpoint: '${workspaceFolder}/vim_digits.safetensors',
-    input: '${workspaceFolder}/digits/digit_7.png',
+    model: `${FOLDER}/vim_digits.json`,
+    checkpoint: `${FOLDER}/vim_digits.safetensors`,
+    input: `${FOLDER}/digits/digit_7.png`,
     label: 7,
     ...changes,
   };

@@ -9,7 +9,11 @@ import { DIGITS } from '../dap/session';
 
 /** Runs the digits model on an input; gives the logits (B, 10). */
 async function logitsOf(input: string): Promise<Tensor> {
-  const { state } = await load({ ...DIGITS, input, seed: 0 }, () => undefined, async () => {});
+  const { state } = await load(
+    { ...DIGITS, input, seed: 0 },
+    () => undefined,
+    async () => {},
+  );
   state.execution.runAll();
   return state.execution.tensor(state.program.outputs['output']);
 }
@@ -23,7 +27,9 @@ describe('the digits example', () => {
   it('gives the same class as PyTorch on every held-out digit, and logits within 1e-4', async () => {
     const heldout = `${ROOT}examples/digits/heldout.safetensors`;
     const { entries } = await openCheckpoint(heldout);
-    const [predicted, labels, expected] = ['predicted', 'labels', 'logits'].map((name) => entries.get(name)!.load());
+    const [predicted, labels, expected] = ['predicted', 'labels', 'logits'].map((name) =>
+      entries.get(name)!.load(),
+    );
     const logits = await logitsOf(heldout);
     expect(logits.shape).toEqual(expected.shape);
     let [correct, worst] = [0, 0];
@@ -36,8 +42,11 @@ describe('the digits example', () => {
     expect(correct / logits.shape[0]).toBeGreaterThanOrEqual(0.97);
   });
 
-  it.each(readdirSync(`${ROOT}examples/digits`).filter((f) => f.endsWith('.png')))('reads %s as its name says', async (file) => {
-    const said = Number(/(?:read_as_|digit_)(\d)$/.exec(basename(file, '.png'))![1]);
-    expect(classOf(await logitsOf(`${ROOT}examples/digits/${file}`), 0)).toBe(said);
-  });
+  it.each(readdirSync(`${ROOT}examples/digits`).filter((f) => f.endsWith('.png')))(
+    'reads %s as its name says',
+    async (file) => {
+      const said = Number(/(?:read_as_|digit_)(\d)$/.exec(basename(file, '.png'))![1]);
+      expect(classOf(await logitsOf(`${ROOT}examples/digits/${file}`), 0)).toBe(said);
+    },
+  );
 });
