@@ -11,6 +11,10 @@ export function registerCommands(examples: vscode.Uri, watcher: SessionWatcher):
   return vscode.Disposable.from(
     register('scanpoint.debugExample', () => debugExample(examples, watcher)),
     register('scanpoint.addScanBreakpoint', () => addScanBreakpoint(watcher)),
+    // A command of our own, so that the editor's button keeps naming its usual key.
+    register('scanpoint.stepForward', () =>
+      vscode.commands.executeCommand('workbench.action.debug.stepOver'),
+    ),
     register('scanpoint.copySite', (row: unknown) => copy(row, 'site')),
     register('scanpoint.copyLine', (row: unknown) => copy(row, 'line')),
   );

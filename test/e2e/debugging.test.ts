@@ -56,6 +56,7 @@ describe('F5 on a digit', () => {
     await window.debug.stepBack();
     await window.debug.stepOver();
     expect((await window.editor.inlineValues()).join('\n')).toMatch(/delta: \[1, 96, 65\]|delta /);
+    await window.screenshot(picture('digit-condition'));
     expect(await window.editor.hover('delta')).toContain('[1, 96, 65]');
     await window.screenshot(picture('digit-condition'));
     await window.debug.continue();

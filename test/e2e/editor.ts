@@ -105,15 +105,19 @@ export class EditorArea {
   async hover(word: string): Promise<string> {
     const place = await this.page.evaluate((wanted) => {
       for (const line of document.querySelectorAll('.editor-group-container.active .view-line')) {
+        if (/^\s*(\/?\*|\/\/)/.test(line.textContent ?? '')) continue; // a comment has no values
         const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
         for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          if (node.parentElement?.closest('.debug-inline-value')) continue;
           const at = (node.textContent ?? '').replaceAll('\u00a0', ' ').indexOf(wanted);
           if (at >= 0) {
             const range = document.createRange();
             range.setStart(node, at);
             range.setEnd(node, at + wanted.length);
             const box = range.getBoundingClientRect();
-            return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+            const place = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+            // Lines may lie behind the headings that stick to the top.
+            if (line.contains(document.elementFromPoint(place.x, place.y))) return place;
           }
         }
       }
@@ -122,13 +126,20 @@ export class EditorArea {
     if (!place) {
       throw new Error(`"${word}" is not on screen in the active editor.`);
     }
-    await this.page.mouse.move(place.x - 3, place.y);
-    await this.page.mouse.move(place.x, place.y, { steps: 4 });
-    const shown = this.page.locator('.debug-hover-widget:visible, .monaco-hover:visible');
-    return waitFor(`a hover over "${word}"`, async () => {
-      const text = (await shown.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ').trim();
-      return text === '' || /^loading/i.test(text) ? undefined : text;
-    });
+    const shown = this.page.locator('.debug-hover-widget:visible, .monaco-editor .monaco-hover:visible');
+    let side = 1;
+    return waitFor(
+      `a hover over "${word}"`,
+      async () => {
+        // An editor that has just changed may miss the first rest of the mouse.
+        await this.page.mouse.move(place.x + side, place.y, { steps: 4 });
+        side = -side;
+        await this.page.waitForTimeout(1500);
+        const text = (await shown.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ').trim();
+        return text === '' || /^loading/i.test(text) ? undefined : text;
+      },
+      { details: async () => JSON.stringify(place) },
+    );
   }
 
   /** A file name is drawn in two parts, name and suffix. */

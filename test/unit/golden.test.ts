@@ -2,39 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Execution } from '../../runtime/engine/execution';
 import { softplus } from '../../runtime/kernels/activation';
-import { visionMamba } from '../../runtime/models/vim';
-import { vimConfig } from '../../runtime/models/vimConfig';
-import { ModelBuilder } from '../../runtime/program/modelBuilder';
-import type { Program } from '../../runtime/program/program';
 import { fixture, readFixture } from './fixtures';
-
-/** Values of the original implementation (see test/fixtures/golden/README.md). */
-const manifest = JSON.parse(readFileSync(fixture('golden/vim_manifest.json'), 'utf8')) as Record<
-  string,
-  { config: Record<string, unknown>; scan_calls_in_order: number; batch: number }
->;
+import { buildVim, distance, filledByRule, manifest, moments, uniform, VIM_TINY } from './goldenModels';
 
 type Arrays = Awaited<ReturnType<typeof readFixture>>;
-
-function buildVim(args: Record<string, unknown>, shape: readonly number[]): Program {
-  const config = vimConfig(args);
-  const p = new ModelBuilder();
-  return p.build('vim', 'VisionMamba', () =>
-    visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), config),
-  );
-}
-
-/** The largest difference, in units of the tolerance that float32 supports: 1e-4 x max(1, max |golden|). */
-function distance(actual: Float32Array, golden: Float32Array): number {
-  expect(actual.length).toBe(golden.length);
-  let worst = 0;
-  let largest = 1;
-  for (let i = 0; i < golden.length; i++) {
-    worst = Math.max(worst, Number.isFinite(actual[i]) ? Math.abs(actual[i] - golden[i]) : Infinity);
-    largest = Math.max(largest, Math.abs(golden[i]));
-  }
-  return worst / (1e-4 * largest);
-}
 
 /** The original's delta is before bias and softplus; ours is the paper's. */
 function paperDelta(golden: Arrays, scan: string): Float32Array {
@@ -83,10 +54,7 @@ describe('vim_tiny_full', () => {
   it('agrees with the original at full size', async () => {
     const golden = await readFixture('golden/vim_tiny_full.golden.safetensors');
     const listed = JSON.parse(readFileSync(fixture('golden/vim_tiny_full.json'), 'utf8'));
-    const program = buildVim(
-      { final_pool_type: 'mean', bimamba_type: 'v2', if_divide_out: true, use_middle_cls_token: true },
-      [1, 3, 224, 224],
-    );
+    const program = buildVim(VIM_TINY, [1, 3, 224, 224]);
     expect(program.parameterCount).toBe(listed.params);
     const run = new Execution(program);
     for (const p of program.parameters) run.fill(p.value, filledByRule(p.name, p.value.shape));
@@ -109,31 +77,3 @@ describe('vim_tiny_full', () => {
     }
   }, 60_000);
 });
-
-/** [mean, std, min, max], as the golden file lists them per layer. */
-function moments(x: Float32Array): number[] {
-  const mean = x.reduce((s, v) => s + v, 0) / x.length;
-  const variance = x.reduce((s, v) => s + (v - mean) ** 2, 0) / (x.length - 1);
-  return [mean, Math.sqrt(variance), x.reduce((m, v) => Math.min(m, v)), x.reduce((m, v) => Math.max(m, v))];
-}
-
-/** The rule that the golden README gives for weights, so that no 28 MB file is needed. */
-function filledByRule(name: string, shape: readonly number[]): Float32Array {
-  const n = shape.reduce((a, b) => a * b, 1);
-  if (/A(_b)?_log$/.test(name))
-    return Float32Array.from({ length: n }, (_, i) => Math.log((i % shape[1]) + 1));
-  if (name === 'pos_embed' || name === 'cls_token') return uniform(name, n, 0.02, 0);
-  if (/dt_proj(_b)?\.bias$/.test(name)) return uniform(name, n, 1, -4);
-  if (/\.D(_b)?$/.test(name) || /norm(_f)?\.weight$/.test(name)) return uniform(name, n, 0.1, 1);
-  if (name.endsWith('bias')) return uniform(name, n, 0.05, 0);
-  return uniform(name, n, 1 / Math.sqrt(n / shape[0]), 0);
-}
-
-function uniform(name: string, n: number, scale: number, offset: number): Float32Array {
-  let s = 0;
-  for (const byte of new TextEncoder().encode(name)) s = (Math.imul(31, s) + byte) >>> 0;
-  return Float32Array.from({ length: n }, () => {
-    s = (Math.imul(1664525, s) + 1013904223) >>> 0;
-    return (s / 2 ** 32 - 0.5) * 2 * scale + offset;
-  });
-}
