@@ -7,6 +7,7 @@ import type {
   TensorsArguments,
   TensorsResponse,
 } from '../../src/protocol/requests';
+import { describeNextTokens } from '../text/nextTokens';
 import { Debugger, type OutputCategory, type Stop } from './debugger';
 import { type Frame, framesAt } from './frames';
 import { type Entry, Inspector, type ScopeName } from './inspector';
@@ -105,13 +106,20 @@ export class Engine {
   }
 
   private finish(): void {
-    const { state, labels, expected } = this.current;
-    const [output] = Object.values(state.program.outputs);
+    const { state } = this.current;
     const seconds = (performance.now() - this.started) / 1000;
-    for (const line of describeResult(state.execution.tensor(output), labels, expected))
-      this.listener.output(line, 'stdout');
+    for (const line of this.result()) this.listener.output(line, 'stdout');
     this.listener.output(`${state.program.name} finished after ${formatNumber(seconds)} s.`, 'console');
     this.listener.finished();
+  }
+
+  /** The last lines of a run: classes of images, or what could follow the tokens. */
+  private result(): string[] {
+    const { state, labels, expected, tokenizer } = this.current;
+    const [output] = Object.values(state.program.outputs);
+    const answer = state.execution.tensor(output);
+    const tokens = state.program.inputs['input_ids'] !== undefined;
+    return tokens ? describeNextTokens(answer, tokenizer) : describeResult(answer, labels, expected);
   }
 
   frames(): Frame[] {

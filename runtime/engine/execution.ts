@@ -46,8 +46,8 @@ export class Execution {
     op.kind.run(this.tensors(op.inputs), this.tensors(op.outputs), op.attributes);
   }
 
-  /** Runs the whole program without stopping. */
-  runAll(): void {
-    for (const op of this.program.ops) this.run(op);
+  /** Runs a whole program without stopping: its own, or the forward pass that it was derived from. */
+  runAll(program: Program = this.program): void {
+    for (const op of program.ops) this.run(op);
   }
 }

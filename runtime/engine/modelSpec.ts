@@ -1,28 +1,67 @@
-import { readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { ConfigError } from '../models/arguments';
+import { isLanguageModel, type MambaLmConfig, mambaLmConfig } from '../models/mambaLmConfig';
 import { parseVimName, type VimConfig, vimConfig } from '../models/vimConfig';
+
+/** A model's kind with its configuration. */
+export type Architecture =
+  | { readonly kind: 'vim'; readonly config: VimConfig }
+  | { readonly kind: 'mambaLm'; readonly config: MambaLmConfig };
 
 /** A model as a person names it. */
 export interface ModelSpec {
-  /** For titles: the published name, or the file's name. */
+  /** For titles: the published name, or the name of the file or folder. */
   name: string;
-  config: VimConfig;
+  architecture: Architecture;
   /** How images become inputs; what is absent is as in the original's evaluation. */
   preprocess: Record<string, unknown>;
   /** Names of the classes, if known. */
   labels: string[];
+  /** The folder that holds configuration, weights and tokenizer, as Hugging Face saves them. */
+  folder?: string;
+  /** The weights beside the configuration, for when no others are named. */
+  weights?: string;
 }
 
+/** Weights in a model's folder, the ones to prefer first. */
+const WEIGHTS = ['model.safetensors', 'pytorch_model.bin'];
+
 /**
- * Reads a model: a published name, a JSON file, or the JSON itself. The JSON holds the constructor's arguments,
- * or `{"model": arguments or name, "preprocess": ..., "labels": [...]}`. Throws a `ConfigError`.
+ * Reads a model: a published name, a folder with `config.json`, a JSON file, or the JSON itself. The JSON holds
+ * the constructor's arguments, or `{"model": arguments or name, "preprocess": ..., "labels": [...]}`. Throws a
+ * `ConfigError`.
  */
 export async function readModelSpec(model: string | Record<string, unknown>): Promise<ModelSpec> {
-  if (typeof model !== 'string') return fromObject(model, 'Vision Mamba');
+  if (typeof model !== 'string') return fromObject(model, isLanguageModel(model) ? 'Mamba' : 'Vision Mamba');
+  const files = await filesIn(model);
+  if (files) return fromFolder(model, files);
   if (extname(model) !== '.json')
-    return { name: model, config: vimConfig(parseVimName(model)), preprocess: {}, labels: [] };
-  return fromObject(await readJson(model), basename(model, '.json'));
+    return { name: model, architecture: vim(parseVimName(model)), preprocess: {}, labels: [] };
+  const json = await readJson(model);
+  if (basename(model) !== 'config.json' || !isLanguageModel(json))
+    return fromObject(json, basename(model, '.json'));
+  return fromFolder(dirname(model), (await filesIn(dirname(model))) ?? []);
+}
+
+/** The names in a folder, or undefined when there is no such folder. */
+async function filesIn(path: string): Promise<string[] | undefined> {
+  return readdir(path).catch(() => undefined);
+}
+
+async function fromFolder(folder: string, files: readonly string[]): Promise<ModelSpec> {
+  if (!files.includes('config.json'))
+    throw new ConfigError(
+      `The folder ${folder} has no config.json, so it does not say which model it holds.`,
+    );
+  const spec = fromObject(await readJson(join(folder, 'config.json')), basename(resolve(folder)));
+  const found = WEIGHTS.find((name) => files.includes(name));
+  const shards = files.find((name) => name.endsWith('.index.json'));
+  if (!found && shards)
+    throw new ConfigError(
+      `The weights in ${folder} are in several files (${shards}); save them in one with save_pretrained(..., max_shard_size="100GB").`,
+    );
+  return { ...spec, folder, weights: found && join(folder, found) };
 }
 
 async function readJson(path: string): Promise<Record<string, unknown>> {
@@ -57,14 +96,20 @@ function fromObject(json: Record<string, unknown>, name: string): ModelSpec {
   if (!Array.isArray(labels)) throw new ConfigError('"labels" must be a list with one name per class.');
   return {
     name,
-    config: configOf(model),
+    architecture: architectureOf(model),
     preprocess: preprocess as Record<string, unknown>,
     labels: labels.map(String),
   };
 }
 
-function configOf(model: unknown): VimConfig {
-  if (typeof model === 'string') return vimConfig(parseVimName(model));
-  if (typeof model === 'object' && model !== null) return vimConfig(model as Record<string, unknown>);
-  throw new ConfigError('"model" must be a published name or an object with the constructor\'s arguments.');
+function architectureOf(model: unknown): Architecture {
+  if (typeof model === 'string') return vim(parseVimName(model));
+  if (typeof model !== 'object' || model === null)
+    throw new ConfigError('"model" must be a published name or an object with the constructor\'s arguments.');
+  const args = model as Record<string, unknown>;
+  return isLanguageModel(args) ? { kind: 'mambaLm', config: mambaLmConfig(args) } : vim(args);
+}
+
+function vim(args: Record<string, unknown>): Architecture {
+  return { kind: 'vim', config: vimConfig(args) };
 }

@@ -1,4 +1,4 @@
-/** Loads a model's input from an image or from a file of tensors; the format is found by content. */
+/** Loads a model's input from an image, a file of tensors or a list of token ids; the format is found by content. */
 import { type Checkpoint, openCheckpointSource } from '../checkpoint';
 import { CheckpointError, InputError } from '../checkpoint/errors';
 import { fileSource } from '../checkpoint/file';
@@ -20,7 +20,7 @@ export interface InputRequest {
 }
 
 export interface LoadedInput {
-  /** (B, C, H, W) in float32. */
+  /** (B, C, H, W) in float32, or token ids (B, L). */
   readonly input: Tensor;
   /** One class per image, if the file holds `labels`. */
   readonly labels?: number[];
@@ -30,6 +30,10 @@ export interface LoadedInput {
 
 const TAKEN =
   'Inputs are taken from PNG and JPEG images, .npy arrays, and safetensors or PyTorch files with a tensor "input".';
+const TOKENS_TAKEN =
+  'Token ids are taken from .npy arrays, safetensors or PyTorch files with a tensor "input_ids", and JSON lists.';
+const LARGEST_LIST = 1 << 26;
+const INTEGERS = new Set(['int64', 'int32', 'int16', 'int8', 'uint8']);
 const FLOATS = new Set(['float64', 'float32', 'float16', 'bfloat16']);
 
 /** Loads a file. Rejects with an InputError that says what is wrong and what to do. */
@@ -47,6 +51,87 @@ export function loadInputSource(source: ByteSource, request: InputRequest): Load
     const foreign = describeForeign(source);
     throw new InputError(`${source.name} is ${foreign ?? 'of no known format.'} ${TAKEN}`);
   });
+}
+
+/** Loads the token ids (B, L) of a language model. Rejects with an InputError, as above. */
+export async function loadTokens(path: string, vocabSize: number): Promise<LoadedInput> {
+  return asInputError(() => loadTokensSource(fileSource(path), vocabSize));
+}
+
+/** The same on a source. Throws an InputError. */
+export function loadTokensSource(source: ByteSource, vocabSize: number): LoadedInput {
+  return asInputError(() => {
+    const ids = asSequences(source, readTokens(source));
+    checkTokens(source.name, ids, vocabSize);
+    const [batch, length] = ids.shape;
+    const sequences = batch > 1 ? `${batch} sequences of ${length} tokens` : `${length} tokens`;
+    return { input: ids, described: `${source.name}: ${sequences}.` };
+  });
+}
+
+function readTokens(source: ByteSource): Tensor {
+  if (looksLikeNpy(source)) return readNpy(source);
+  if (looksLikeZip(source) || looksLikePickle(source) || looksLikeSafetensors(source)) {
+    const { entries } = openCheckpointSource(source);
+    return inputRecord(source, entries, 'input_ids', 'token ids').load();
+  }
+  const list = jsonList(source);
+  if (list) return list;
+  const foreign = looksLikeImage(source) ? 'an image, but the model reads tokens.' : describeForeign(source);
+  throw new InputError(`${source.name} is ${foreign ?? 'of no known format.'} ${TOKENS_TAKEN}`);
+}
+
+/** `[1, 2, 3]`, or several of the same length in a list; undefined when the file does not start like one. */
+function jsonList(source: ByteSource): Tensor | undefined {
+  if (source.size > LARGEST_LIST) return undefined;
+  const text = new TextDecoder().decode(source.read(0, source.size)).trim();
+  if (!text.startsWith('[')) return undefined;
+  const rows = tokenRows(text);
+  if (!rows) {
+    throw new InputError(
+      `${source.name} is not a JSON list of token ids. Write [1, 2, 3], or several lists of one length in a list.`,
+    );
+  }
+  const data = Float32Array.from(rows.flat());
+  return new Tensor(data, [rows.length, rows[0]?.length ?? 0], undefined, 0, 'int64');
+}
+
+function tokenRows(text: string): number[][] | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const rows: unknown[] = Array.isArray(list) && list.every(Array.isArray) ? list : [list];
+  const isRow = (row: unknown): row is number[] =>
+    Array.isArray(row) && row.every((id) => typeof id === 'number' && Number.isInteger(id));
+  return rows.every(isRow) && rows.every((row) => row.length === rows[0].length) ? rows : undefined;
+}
+
+/** (L) or (B, L) of whole numbers to a contiguous (B, L). */
+function asSequences(source: ByteSource, tensor: Tensor): Tensor {
+  const { dtype, rank } = tensor;
+  if (rank !== 1 && rank !== 2)
+    throw new InputError(
+      `The token ids in ${source.name} have shape ${formatShape(tensor.shape)}; they take (L) or (B, L).`,
+    );
+  if (!INTEGERS.has(dtype))
+    throw new InputError(`The token ids in ${source.name} are ${dtype}. Save them as int64.`);
+  const shape = rank === 1 ? [1, ...tensor.shape] : [...tensor.shape];
+  return new Tensor(tensor.toArray(), shape, undefined, 0, dtype, ['B', 'L']);
+}
+
+/** Throws an InputError unless all of the ids (B, L) are in the vocabulary, and there is at least one. */
+export function checkTokens(name: string, ids: Tensor, vocabSize: number): void {
+  if (ids.numel === 0) throw new InputError(`${name} holds no tokens. Give at least one.`);
+  const wrong = ids.data.findIndex((id) => id < 0 || id >= vocabSize);
+  if (wrong < 0) return;
+  const [b, t] = ids.indexOf(wrong);
+  throw new InputError(
+    `Token ${t} of sequence ${b} in ${name} is ${ids.at(b, t)}, but the model's ${vocabSize} tokens are ` +
+      `0 to ${vocabSize - 1}. Use the tokenizer that the model was trained with.`,
+  );
 }
 
 function asInputError<T>(action: () => T): T {
@@ -77,7 +162,7 @@ function fromNpy(source: ByteSource, request: InputRequest): LoadedInput {
 
 function fromTensors(source: ByteSource, request: InputRequest): LoadedInput {
   const { entries } = openCheckpointSource(source);
-  const record = inputRecord(source, entries);
+  const record = inputRecord(source, entries, 'input', 'images');
   const input = asBatch(source, record.load(), request);
   const labels = readLabels(source, entries, input.shape[0]);
   const described =
@@ -86,13 +171,18 @@ function fromTensors(source: ByteSource, request: InputRequest): LoadedInput {
   return { input, labels, described };
 }
 
-function inputRecord(source: ByteSource, entries: Checkpoint['entries']): TensorRecord {
-  const record = entries.get('input') ?? (entries.size === 1 ? [...entries.values()][0] : undefined);
+function inputRecord(
+  source: ByteSource,
+  entries: Checkpoint['entries'],
+  name: string,
+  what: string,
+): TensorRecord {
+  const record = entries.get(name) ?? (entries.size === 1 ? [...entries.values()][0] : undefined);
   if (record) return record;
   const names = [...entries.keys()];
   const shown = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   throw new InputError(
-    `${source.name} has no tensor "input", but ${shown}. Save the images under the name "input".`,
+    `${source.name} has no tensor "${name}", but ${shown}. Save the ${what} under the name "${name}".`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { Builder } from './builder';
 import * as elementwise from './ops/elementwise';
+import { embedding } from './ops/embedding';
 import * as layers from './ops/layers';
+import { crossEntropy } from './ops/loss';
 import { selectiveScan } from './ops/scan';
 import * as shapes from './ops/shapes';
 import * as views from './ops/views';
@@ -21,13 +23,22 @@ export interface ScanInputs {
 export class ModelBuilder extends Builder {
   /** x (..., in) -> (..., out) with the parameters `name.weight` and, with `bias`, `name.bias`. */
   linear(x: Value, name: string, width: number, bias: boolean): Value {
-    const weight = this.parameter(`${name}.weight`, [width, x.shape.at(-1)!]);
+    return this.linearWith(x, this.parameter(`${name}.weight`, [width, x.shape.at(-1)!]), name, bias);
+  }
+
+  /** The same with a weight (out, in) that another layer owns. */
+  linearWith(x: Value, weight: Value, name: string, bias: boolean): Value {
     return this.op(
       layers.linear,
-      { x, weight, bias: bias ? this.parameter(`${name}.bias`, [width]) : undefined },
+      { x, weight, bias: bias ? this.parameter(`${name}.bias`, [weight.shape[0]]) : undefined },
       {},
       name,
     ).y;
+  }
+
+  /** ids (B, L) -> (B, L, width): rows of the parameter `name.weight` (count, width). */
+  embedding(ids: Value, name: string, count: number, width: number): Value {
+    return this.op(embedding, { ids, weight: this.parameter(`${name}.weight`, [count, width]) }, {}, name).y;
   }
 
   /** x (B, in, L) -> (B, out, L): a linear layer along the channel axis. */
@@ -92,6 +103,11 @@ export class ModelBuilder extends Builder {
     return this.op(selectiveScan, { ...inputs }).y;
   }
 
+  /** Mean over all rows: logits (..., K), labels (...) -> one number, shape []. */
+  crossEntropy(logits: Value, labels: Value): Value {
+    return this.op(crossEntropy, { logits, labels }).y;
+  }
+
   silu(x: Value): Value {
     return this.op(elementwise.silu, { x }).y;
   }
@@ -121,7 +137,8 @@ export class ModelBuilder extends Builder {
   }
 
   concat(parts: readonly Value[], axis: number): Value {
-    return this.op(shapes.concat, Object.fromEntries(parts.map((x, i) => [`x${i}`, x])), { axis }).y;
+    const sizes = parts.map((x) => x.shape[axis]);
+    return this.op(shapes.concat, Object.fromEntries(parts.map((x, i) => [`x${i}`, x])), { axis, sizes }).y;
   }
 
   mean(x: Value, axis: number): Value {

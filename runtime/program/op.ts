@@ -1,4 +1,4 @@
-import type { Direction } from '../../src/protocol/site';
+import type { Direction, Pass } from '../../src/protocol/site';
 import type { Layout, Tensor } from '../tensor/tensor';
 import type { Scope } from './scope';
 import type { Trace } from './source';
@@ -16,6 +16,9 @@ export interface Output {
 /** Constants of an op, e.g. the axis of a concatenation. */
 export type Attributes = Readonly<Record<string, number | readonly number[] | string | boolean>>;
 
+/** Computes outputs from inputs. */
+export type Run = (inputs: Named<Tensor>, outputs: Named<Tensor>, attributes: Attributes) => void;
+
 /** What all ops of one kind share. Kinds live in program/ops, a file per family. */
 export interface OpKind {
   readonly name: string;
@@ -24,7 +27,22 @@ export interface OpKind {
   /** For ops that move no data: how the result lies in the storage of `x`. */
   readonly view?: (x: Layout, attributes: Attributes) => Layout;
   /** Computes the outputs; absent on views. */
-  readonly run?: (inputs: Named<Tensor>, outputs: Named<Tensor>, attributes: Attributes) => void;
+  readonly run?: Run;
+  /** How gradients pass; absent on views, whose gradients are views too. */
+  readonly backward?: BackwardRule;
+}
+
+/** The gradient of all ops of one kind, named after the inputs and outputs: `dx` for `x`, `dy` for `y`. */
+export interface BackwardRule {
+  /** Inputs and outputs of the op that the gradients are computed from. */
+  readonly reads?: readonly string[];
+  /** Inputs that have no gradient, e.g. labels. */
+  readonly constant?: readonly string[];
+  /**
+   * Computes the inputs' gradients (`dx`, `dweight`) from the tensors in `reads` and the outputs' gradients (`dy`).
+   * Only gradients that are needed are among the outputs; each element is written, not added to.
+   */
+  readonly run: Run;
 }
 
 /** One step of a program. */
@@ -43,6 +61,10 @@ export interface Op {
   readonly trace: Trace;
   /** Which call of this op in its module and direction, from 1. */
   readonly occurrence: number;
+  /** `backward` for ops that compute gradients; absent means `forward`. */
+  readonly pass?: Pass;
+  /** In the backward pass: the op whose gradient this one computes. */
+  readonly forward?: Op;
 }
 
 /** Shapes that do not fit; the builder adds the module and the source line. */

@@ -1,3 +1,4 @@
+import type { Pass } from '../../src/protocol/site';
 import type { Named, Op } from './op';
 import type { Scope } from './scope';
 import type { Value } from './value';
@@ -12,10 +13,11 @@ export interface Parameter {
 }
 
 /** What happens in order when a program runs: modules are entered and left, ops run. */
-export type Event =
-  | { readonly kind: 'enter'; readonly scope: Scope }
-  | { readonly kind: 'op'; readonly op: Op; readonly scope: Scope }
-  | { readonly kind: 'exit'; readonly scope: Scope };
+export type Event = {
+  readonly scope: Scope;
+  /** Absent means `forward`. */
+  readonly pass?: Pass;
+} & ({ readonly kind: 'enter' } | { readonly kind: 'op'; readonly op: Op } | { readonly kind: 'exit' });
 
 /** A model built once: a list of ops in order, with every shape known before anything runs. */
 export class Program {
@@ -32,9 +34,12 @@ export class Program {
     readonly outputs: Named<Value>,
     /** Elements of each storage. */
     readonly storageSizes: readonly number[],
+    /** Gradients by the name of the parameter or input; empty unless the program has a backward pass. */
+    readonly gradients: ReadonlyMap<string, Value> = new Map(),
   ) {
     this.ops = events.flatMap((event) => (event.kind === 'op' ? [event.op] : []));
-    this.scopes = events.flatMap((event) => (event.kind === 'enter' ? [event.scope] : []));
+    // A backward pass enters the scopes of its forward pass again.
+    this.scopes = [...new Set(events.flatMap((event) => (event.kind === 'enter' ? [event.scope] : [])))];
     this.byName = new Map(parameters.map((p) => [p.name, p]));
   }
 

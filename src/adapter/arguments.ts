@@ -71,6 +71,7 @@ export function readLaunch(given: unknown): EmbeddedLaunch {
     model,
     checkpoint: textOf(a, 'checkpoint'),
     input: textOf(a, 'input'),
+    text: wordsOf(a, 'text'),
     label: countOf(a, 'label'),
     seed: countOf(a, 'seed'),
     stopOnEntry: a['stopOnEntry'] === true,
@@ -94,6 +95,12 @@ function textOf(a: Record<string, unknown>, name: string): string | undefined {
   if (x === undefined || x === '') return undefined;
   if (typeof x === 'string') return x;
   throw cannotLaunch(`"${name}" in the launch configuration must be a path.`);
+}
+
+function wordsOf(a: Record<string, unknown>, name: string): string | undefined {
+  const x = a[name] ?? undefined;
+  if (x === undefined || typeof x === 'string') return x || undefined;
+  throw cannotLaunch(`"${name}" in the launch configuration must be a text.`);
 }
 
 function countOf(a: Record<string, unknown>, name: string): number | undefined {

@@ -132,7 +132,7 @@ export class EmbeddedSession extends RequestServer {
   }
 
   private async load(seq?: number): Promise<void> {
-    const { model, checkpoint, input, label, seed = 0, noDebug, breakpoints = [] } = this.launch!;
+    const { model, checkpoint, input, text, label, seed = 0, noDebug, breakpoints = [] } = this.launch!;
     this.engine = new EngineClient(
       this.places.engine,
       this.places.root,
@@ -143,6 +143,7 @@ export class EmbeddedSession extends RequestServer {
       model,
       checkpoint: absolute(checkpoint),
       input: absolute(input),
+      text,
       label,
       seed,
     };

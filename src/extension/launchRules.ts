@@ -42,6 +42,7 @@ function checkTypes(config: RawConfiguration): string | undefined {
     if (config[key] !== undefined && typeof config[key] !== 'string')
       return `"${key}" has to be the path of a file.`;
   }
+  if (config.text !== undefined && typeof config.text !== 'string') return '"text" has to be a text.';
   for (const key of ['label', 'seed']) {
     const value = config[key];
     if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0)) {

@@ -1,11 +1,19 @@
 /** The arguments of a launch configuration of type `mamba` for the embedded target. */
 export interface EmbeddedLaunch {
-  /** A published name, a JSON file with the constructor's arguments, or both given as an object. */
+  /**
+   * A published name, a JSON file with the constructor's arguments, both given as an object, or a folder as Hugging
+   * Face saves it.
+   */
   model: string | Record<string, unknown>;
-  /** safetensors or PyTorch file; absent means weights from `seed`. */
+  /** safetensors or PyTorch file; absent means the one in the model's folder, else weights from `seed`. */
   checkpoint?: string;
-  /** PNG, JPEG, `.npy`, or a safetensors file with `input` (and `labels`). */
+  /**
+   * PNG, JPEG, `.npy`, or a safetensors file with `input` (and `labels`); for language models `.npy`, a safetensors
+   * file with `input_ids`, a JSON list, or a `.txt`.
+   */
   input?: string;
+  /** For language models whose folder has a tokenizer, instead of `input`. */
+  text?: string;
   /** Class index the person expects; shown with the result. */
   label?: number;
   /** For seeded weights; 0 by default. */

@@ -22,7 +22,8 @@ const RUNTIME: Record<string, readonly string[]> = {
   image: ['tensor', 'checkpoint'],
   program: ['tensor', 'kernels'],
   models: ['tensor', 'kernels', 'program'],
-  engine: ['tensor', 'kernels', 'expression', 'checkpoint', 'image', 'program', 'models'],
+  text: ['tensor', 'kernels', 'checkpoint', 'image', 'models'],
+  engine: ['tensor', 'kernels', 'expression', 'checkpoint', 'image', 'program', 'models', 'text'],
 };
 
 /** Packages that bind code to a host, and the only folder that may use them. */

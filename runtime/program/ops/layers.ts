@@ -1,3 +1,8 @@
+import { causalConv1dBackward } from '../../kernels/backward/convolution';
+import { type LayerGradients, linearBackward } from '../../kernels/backward/linear';
+import { layerNormBackward, rmsNormBackward } from '../../kernels/backward/norm';
+import { patchBackward } from '../../kernels/backward/patch';
+import { ropeBackward } from '../../kernels/backward/rope';
 import { causalConv1d as convolve, patchConvolution } from '../../kernels/convolution';
 import { linear as multiply } from '../../kernels/linear';
 import { layerNorm as layerNormOf, rmsNorm as rmsNormOf } from '../../kernels/norm';
@@ -17,6 +22,11 @@ export const linear: OpKind = {
   },
   run: ({ x, weight, bias }, { y }) =>
     multiply(threeAxes(x), weight.toArray(), bias?.toArray(), threeAxes(y)),
+  backward: {
+    reads: ['x', 'weight'],
+    run: ({ x, weight, dy }, g) =>
+      linearBackward(threeAxes(x), weight, threeAxes(dy), { ...g, dx: g.dx && threeAxes(g.dx) }),
+  },
 };
 
 /** The same along the channel axis: x (B, in, L) and weight (out, in) -> (B, out, L). */
@@ -29,13 +39,18 @@ export const project: OpKind = {
     return { y: { shape: [x.shape[0], weight.shape[0], x.shape[2]], axes: ['B', 'D', 'L'] } };
   },
   run: ({ x, weight, bias }, { y }) =>
-    multiply(
-      x.with(view.transpose(x, 1, 2)),
-      weight.toArray(),
-      bias?.toArray(),
-      y.with(view.transpose(y, 1, 2)),
-    ),
+    multiply(channelsLast(x), weight.toArray(), bias?.toArray(), channelsLast(y)),
+  backward: {
+    reads: ['x', 'weight'],
+    run: ({ x, weight, dy }, g) =>
+      linearBackward(channelsLast(x), weight, channelsLast(dy), { ...g, dx: g.dx && channelsLast(g.dx) }),
+  },
 };
+
+/** x (B, D, L) as (B, L, D). */
+function channelsLast(x: Tensor): Tensor {
+  return x.with(view.transpose(x, 1, 2));
+}
 
 function threeAxes(x: Tensor): Tensor {
   if (x.rank === 3) return x;
@@ -52,6 +67,10 @@ export const causalConv1d: OpKind = {
     return { y: { shape: x.shape, axes: ['B', 'D', 'L'] } };
   },
   run: ({ x, weight, bias }, { y }) => convolve(x, weight, bias, y),
+  backward: {
+    reads: ['x', 'weight'],
+    run: ({ x, weight, dy }, g) => causalConv1dBackward(x, weight, dy, g),
+  },
 };
 
 /** image (B, C, H, W), weight (E, C, P, P), bias (E) -> (B, patches, E). */
@@ -68,11 +87,16 @@ export const patchEmbed: OpKind = {
     return { y: { shape: [batch, grid(height) * grid(width), embed], axes: ['B', 'L', 'E'] } };
   },
   run: ({ x, weight, bias }, { y }, a) => patchConvolution(x, weight, bias, y, a.stride as number),
+  backward: {
+    reads: ['x', 'weight'],
+    run: ({ x, weight, dy }, g, a) => patchBackward(x, weight, dy, a.stride as number, g),
+  },
 };
 
 function norm(
   name: string,
   run: (x: Tensor, weight: Tensor, bias: Tensor | undefined, eps: number, y: Tensor) => void,
+  backward: (x: Tensor, weight: Tensor, dy: Tensor, eps: number, g: LayerGradients) => void,
 ): OpKind {
   return {
     name,
@@ -83,11 +107,15 @@ function norm(
       return { y: { shape: x.shape, axes: x.axes } };
     },
     run: ({ x, weight, bias }, { y }, a) => run(x, weight, bias, a.eps as number, y),
+    backward: {
+      reads: ['x', 'weight'],
+      run: ({ x, weight, dy }, g, a) => backward(x, weight, dy, a.eps as number, g),
+    },
   };
 }
 
-export const rmsNorm = norm('rms_norm', rmsNormOf);
-export const layerNorm = norm('layer_norm', layerNormOf);
+export const rmsNorm = norm('rms_norm', rmsNormOf, rmsNormBackward);
+export const layerNorm = norm('layer_norm', layerNormOf, layerNormBackward);
 
 /** x (B, M, E), cos and sin (M or M - 1, E). */
 export const rope: OpKind = {
@@ -100,4 +128,9 @@ export const rope: OpKind = {
     return { y: { shape: x.shape, axes: x.axes } };
   },
   run: ({ x, cos, sin }, { y }) => rotate(x, cos, sin, y),
+  backward: {
+    reads: ['cos', 'sin'],
+    constant: ['cos', 'sin'],
+    run: ({ cos, sin, dy }, { dx }) => ropeBackward(cos, sin, dy, dx),
+  },
 };

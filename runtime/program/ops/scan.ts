@@ -1,3 +1,4 @@
+import { selectiveScanBackward } from '../../kernels/backward/selectiveScan';
 import { type ScanTensors, selectiveScan as scan } from '../../kernels/selectiveScan';
 import { type OpKind, requireShape, shapeText } from '../op';
 
@@ -23,4 +24,9 @@ export const selectiveScan: OpKind = {
     return { y: { shape: u.shape, axes: ['B', 'D', 'L'] } };
   },
   run: (inputs, { y }) => scan(inputs as unknown as ScanTensors, y),
+  backward: {
+    reads: ['u', 'delta', 'A', 'B', 'C', 'D', 'z'],
+    run: ({ dy, ...inputs }, gradients) =>
+      selectiveScanBackward(inputs as unknown as ScanTensors, dy, gradients),
+  },
 };

@@ -1,8 +1,10 @@
+import { maxBackward, meanBackward } from '../../kernels/backward/reduction';
+import { sumTo } from '../../kernels/backward/sum';
 import { copy } from '../../kernels/elementwise';
 import { numel, view } from '../../tensor/tensor';
-import { type OpKind, requireShape, shapeText } from '../op';
+import { type BackwardRule, type OpKind, requireShape, shapeText } from '../op';
 
-/** Joins x0, x1, ... along an axis. A batch of 1 is repeated to the largest batch, as class tokens need. */
+/** Joins x0, x1, ... along an axis, on which their sizes are given too. A batch of 1 is repeated to the largest batch, as class tokens need. */
 export const concat: OpKind = {
   name: 'concat',
   infer: (inputs, a) => {
@@ -34,12 +36,23 @@ export const concat: OpKind = {
       start += x.shape[axis];
     }
   },
+  backward: {
+    run: ({ dy }, gradients, a) => {
+      let start = 0;
+      (a.sizes as readonly number[]).forEach((size, i) => {
+        const part = dy.with(view.slice(dy, a.axis as number, start, start + size));
+        const dx = gradients[`dx${i}`];
+        if (dx) sumTo(part, dx);
+        start += size;
+      });
+    },
+  },
 };
 
 type Reduce = (values: Float32Array) => number;
 
 /** Reduces one axis of x, which goes away. */
-function reduction(name: string, reduce: Reduce): OpKind {
+function reduction(name: string, reduce: Reduce, backward: BackwardRule): OpKind {
   return {
     name,
     infer: ({ x }, a) => {
@@ -61,11 +74,20 @@ function reduction(name: string, reduce: Reduce): OpKind {
         y.data[y.offset + k] = reduce(line);
       }
     },
+    backward,
   };
 }
 
-export const mean = reduction('mean', (xs) => xs.reduce((sum, x) => sum + x, 0) / xs.length);
+export const mean = reduction('mean', (xs) => xs.reduce((sum, x) => sum + x, 0) / xs.length, {
+  run: ({ dy }, { dx }, a) => meanBackward(dy, a.axis as number, dx),
+});
+
 /** The largest element; NaN when one is, as in PyTorch. */
-export const max = reduction('max', (xs) =>
-  xs.reduce((m, x) => (x > m || Number.isNaN(x) ? x : m), -Infinity),
+export const max = reduction(
+  'max',
+  (xs) => xs.reduce((m, x) => (x > m || Number.isNaN(x) ? x : m), -Infinity),
+  {
+    reads: ['x', 'y'],
+    run: ({ x, y, dy }, { dx }, a) => maxBackward(x, y, dy, a.axis as number, dx),
+  },
 );

@@ -91,7 +91,7 @@ it('has random weights without a checkpoint, and random tokens without an input'
   expect(logits.shape).toEqual([1, 32, 16]);
   expect(logits.toArray().every(Number.isFinite)).toBe(true);
   expect(notes).toEqual([
-    'No "input" was given: 32 random tokens from seed 0.',
+    'No "input" or "text" was given: 32 random tokens from seed 0.',
     'No "checkpoint" was given: the weights are random, from seed 0.',
   ]);
 });

@@ -128,7 +128,7 @@ describe('where a model is named', () => {
 
   it('says what "text" is for', async () => {
     await expect(loaded({ model: {}, text: 'hello' })).rejects.toThrow('"text" is for language models');
-    await expect(loaded({ model: MINIMAL, text: 'hello' })).rejects.toThrow('Text needs a tokenizer');
+    await expect(loaded({ model: MINIMAL, text: 'hello' })).rejects.toThrow('Text needs a tokenizer.json');
   });
 });
 

@@ -1,11 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { InputError, writeNpy, writeSafetensors } from '../../../runtime/checkpoint';
 import { bytesSource } from '../../../runtime/checkpoint/source';
 import { loadTokensSource } from '../../../runtime/image/input';
 import { Tensor } from '../../../runtime/tensor/tensor';
+import { huggingFaceTokenizer } from '../../../runtime/text/huggingFace';
 import { describeNextTokens } from '../../../runtime/text/nextTokens';
 import { openTokenizer, type Tokenizer } from '../../../runtime/text/tokenizer';
 import { fixture } from '../fixtures';
+import { loaded, readJson } from './mambaLmSamples';
 
 const VOCABULARY = 20;
 
@@ -111,6 +116,47 @@ describe('a tokenizer', () => {
     await expect(openTokenizer(fixture('lm/tied'), refuse)).rejects.toThrow(
       /cannot be used \(unknown model\)\. Give token ids instead of text\./,
     );
+  });
+});
+
+describe('text', () => {
+  const folder = fixture('lm/tied');
+  const {
+    text,
+    ids: expected,
+    decoded,
+  } = readJson(`${folder}/expected.json`) as {
+    text: string;
+    ids: number[];
+    decoded: string[];
+  };
+
+  it('becomes the tokens that the original library makes of it, and back', async () => {
+    const tokenizer = (await openTokenizer(folder, huggingFaceTokenizer))!;
+    expect(tokenizer.encode(text)).toEqual(expected);
+    expect(expected.map((id) => tokenizer.decode([id]))).toEqual(decoded);
+    expect(tokenizer.decode(expected)).toBe(text);
+  });
+
+  it('is read from the launch configuration or from a .txt file', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'scanpoint-')), 'prompt.txt');
+    writeFileSync(file, `${text}\n`);
+    for (const given of [{ text }, { input: file }]) {
+      const { state, notes } = await loaded({ model: folder, ...given });
+      const input = state.execution.tensor(state.program.inputs['input_ids']);
+      expect([...input.toArray()]).toEqual(expected);
+      expect(notes[0]).toBe(
+        'The text is 13 tokens: "The" " s" "tep" " de" "lt" "a" " cho" "os" "es" " the" " s" "tate" and 1 more.',
+      );
+    }
+    rmSync(dirname(file), { recursive: true });
+  });
+
+  it('needs a tokenizer and at least one token', async () => {
+    await expect(loaded({ model: fixture('lm/untied'), text })).rejects.toThrow(
+      'Text needs a tokenizer.json',
+    );
+    await expect(loaded({ model: folder, text: '' })).rejects.toThrow('the text holds no tokens');
   });
 });
 

@@ -1,0 +1,60 @@
+import { numel, rowMajor, Tensor, view } from '../../tensor/tensor';
+import { linear } from '../linear';
+import { write } from './sum';
+
+/** Gradients of a layer with weight and bias; those that are not needed are absent. */
+export interface LayerGradients {
+  dx?: Tensor;
+  dweight?: Tensor;
+  dbias?: Tensor;
+}
+
+/**
+ * Gradients of y (B, M, N) = x (B, M, K) weight (N, K)^T + bias (N):
+ * dx = dy weight, dweight = sum_b dy_b^T x_b, dbias = sum over B and M of dy.
+ */
+export function linearBackward(
+  x: Tensor,
+  weight: Tensor,
+  dy: Tensor,
+  { dx, dweight, dbias }: LayerGradients,
+): void {
+  if (dx) linear(dy, weight.with(view.transpose(weight, 0, 1)).toArray(), undefined, dx);
+  if (dweight) weightGradient(x, dy, dweight);
+  if (dbias) biasGradient(dy, dbias);
+}
+
+/** One matrix product over all tokens of the batch: (N, B M) times (B M, K). */
+function weightGradient(x: Tensor, dy: Tensor, dweight: Tensor): void {
+  const rows = dy.shape[2];
+  const shape = [1, rows, dy.shape[0] * dy.shape[1]];
+  const perFeature = new Tensor(featureMajor(dy), shape, rowMajor(shape));
+  const to = { shape: [1, ...dweight.shape], strides: [0, ...dweight.strides], offset: dweight.offset };
+  linear(perFeature, featureMajor(x), undefined, dweight.with(to));
+}
+
+/** x (B, M, K) as (K, B M), row-major. */
+function featureMajor(x: Tensor): Float32Array {
+  const [batch, rows, width] = x.shape;
+  const [stepBatch, stepRow, stepFeature] = x.strides;
+  const packed = new Float32Array(numel(x.shape));
+  for (let b = 0, k = 0; b < batch; b++) {
+    for (let m = 0; m < rows; m++, k++) {
+      let at = x.offset + b * stepBatch + m * stepRow;
+      for (let j = 0; j < width; j++, at += stepFeature) packed[j * batch * rows + k] = x.data[at];
+    }
+  }
+  return packed;
+}
+
+function biasGradient(dy: Tensor, dbias: Tensor): void {
+  const [batch, rows, width] = dy.shape;
+  const sums = new Float64Array(width);
+  for (let b = 0; b < batch; b++) {
+    for (let m = 0; m < rows; m++) {
+      let at = dy.offset + b * dy.strides[0] + m * dy.strides[1];
+      for (let n = 0; n < width; n++, at += dy.strides[2]) sums[n] += dy.data[at];
+    }
+  }
+  write(sums, dbias);
+}

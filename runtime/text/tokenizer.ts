@@ -1,0 +1,49 @@
+/** Text to tokens and back, as the files beside a model say. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../checkpoint/errors';
+
+export interface Tokenizer {
+  encode(text: string): number[];
+  decode(ids: readonly number[]): string;
+}
+
+/** Makes a tokenizer of what `tokenizer.json` and `tokenizer_config.json` hold; may throw on kinds it lacks. */
+export type MakeTokenizer = (tokenizer: object, config: object) => Tokenizer;
+
+/**
+ * The tokenizer of a model's folder, or undefined when it has none. Rejects with an InputError when its files
+ * cannot be used.
+ */
+export async function openTokenizer(folder: string, make: MakeTokenizer): Promise<Tokenizer | undefined> {
+  const tokenizer = await readObject(join(folder, 'tokenizer.json'));
+  if (!tokenizer) return undefined;
+  const config = (await readObject(join(folder, 'tokenizer_config.json'))) ?? {};
+  try {
+    return make(tokenizer, config);
+  } catch (error) {
+    throw new InputError(
+      `The tokenizer in ${folder} cannot be used (${(error as Error).message}). Give token ids instead of text.`,
+    );
+  }
+}
+
+/** A JSON object of a file, or undefined when there is no such file. */
+async function readObject(path: string): Promise<object | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new InputError(`${path} cannot be read (${error.code}). Check its permissions.`);
+  });
+  if (text === undefined) return undefined;
+  const json = parsed(text);
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+  throw new InputError(`${path} does not hold a JSON object. Copy or download it again.`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
