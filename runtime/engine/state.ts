@@ -88,13 +88,13 @@ export class RunState {
   }
 }
 
-/** The first line of a source that holds a text. */
+/** The last line of a source that holds a text; the mark itself stands before it. */
 function placeOf(
   mark: { source: string; text: string },
   read: (source: string) => string | undefined,
 ): SourcePlace | undefined {
   const lines = read(mark.source)?.split('\n') ?? [];
-  const line = lines.findIndex((l) => l.includes(mark.text));
+  const line = lines.findLastIndex((l) => l.includes(mark.text));
   if (line < 0) return undefined;
   return { source: mark.source, line: line + 1, column: 1 + lines[line].search(/\S/) };
 }

@@ -50,6 +50,19 @@ describe('line breakpoints', () => {
     await s.terminated();
   });
 
+  it('count hits, and write log messages', async () => {
+    const line = lineOf(MIXER, "'in_proj'");
+    const breakpoints = [
+      { line, hitCondition: '2' },
+      { line: lineOf(MIXER, "'out_proj'"), logMessage: 'y of {module}: {x.max() > 0}' },
+    ];
+    const s = await session().start(DIGITS, { lines: [{ path: MIXER, breakpoints }] });
+    expect((await s.stopped()).text).toContain('layers.1.mixer.in_proj (hit 2)');
+    expect(s.console).toContain('y of layers.0.mixer.out_proj: True');
+    await s.client.request('continue', { threadId: 1 });
+    await s.terminated();
+  });
+
   it('move to the next line that runs, and say why when there is none', async () => {
     const comment = lineOf(MIXER, '/** One direction: xz');
     const s = await session().start(DIGITS, {

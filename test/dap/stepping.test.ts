@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { describe, expect, it } from 'vitest';
 import { DIGITS, type Session, session } from './session';
@@ -55,7 +56,11 @@ describe('stepping through time in a scan', () => {
     await s.stopped();
     await s.step('stepIn');
     expect(await top(s)).toBe('selective_scan · forward · t 0');
-    expect((await s.stack())[0].source?.name).toBe('recurrence.ts');
+    const [{ source, line }] = await s.stack();
+    expect(source?.name).toBe('recurrence.ts');
+    expect(readFileSync(source!.path!, 'utf8').split('\n')[line - 1]).toContain(
+      'h[i] = kept[i] + written[i];',
+    );
     await s.step('next');
     await s.step('next');
     await s.step('next');
