@@ -47,8 +47,8 @@ passed += vitest.numPassedTests;
 // A suite that fails to load has no failed test of its own.
 failed += Math.max(vitest.numFailedTests, vitestOk ? 0 : 1);
 
-check(python, ['-m', 'ruff', 'check', 'examples', 'test/python']);
-check(python, ['-m', 'ruff', 'format', '--check', 'examples', 'test/python']);
+check(python, ['-m', 'ruff', 'check']);
+check(python, ['-m', 'ruff', 'format', '--check']);
 const junit = join(reports, 'pytest.xml');
 const pytestOk = run(python, [
   '-m',

@@ -1,8 +1,9 @@
-import { formatSite } from '../../src/protocol/site';
 import { describeComparison, ExpressionError, evaluate, formatForLog, truth } from '../expression';
+import type { FilterSetting, Finding } from './finding';
 import { siteText } from './frames';
+import { findGradientFault } from './gradientHealth';
 import { levelsAt, siteOf } from './names';
-import { findNonFinite, type NonFiniteFilter, type NonFiniteFinding } from './nonfinite';
+import { findNonFinite } from './nonfinite';
 import { type Probe, type ProbeResult, ProbeSet, type ProbeSpec } from './probes';
 import { scopeOf } from './scope';
 import type { RunState } from './state';
@@ -16,7 +17,7 @@ export interface Stop {
   /** Why, with the numbers that made it so. */
   text?: string;
   probeIds: number[];
-  exception?: NonFiniteFinding;
+  exception?: Finding;
 }
 
 /** `stdout` is what the person asked to see, `console` what the debugger says, `important` what needs attention. */
@@ -35,7 +36,8 @@ export interface DebuggerListener {
 /** Runs a program to the next stop, forward or backward in time. */
 export class Debugger {
   readonly probes: ProbeSet;
-  private filters: ReadonlySet<NonFiniteFilter> = new Set();
+  private filters: readonly FilterSetting[] = [];
+  private filterNames: ReadonlySet<string> = new Set();
   private readonly failed = new Set<number>();
 
   constructor(
@@ -50,8 +52,9 @@ export class Debugger {
     return this.probes.set(specs);
   }
 
-  setFilters(filters: readonly NonFiniteFilter[]): void {
-    this.filters = new Set(filters);
+  setFilters(filters: readonly FilterSetting[]): void {
+    this.filters = filters;
+    this.filterNames = new Set(filters.map((f) => f.filter));
   }
 
   /** Goes to the first op or module call. */
@@ -76,7 +79,7 @@ export class Debugger {
       const opened = event === from.event && (mode === 'stepIn' || (mode === 'next' && phase === 'inside'));
       state.advance(opened || this.probes.watchesSteps(event));
       if (state.timeline.isEnd(state.position)) return undefined;
-      const stop = this.hit(state.position) ?? this.nonFinite(state.position);
+      const stop = this.hit(state.position) ?? this.filtered(state.position);
       if (stop) return stop;
       if (target(state.position)) return this.plainStop('step');
       if (pausing && state.timeline.isStep(state.position)) return this.plainStop('pause');
@@ -149,7 +152,11 @@ export class Debugger {
       return truth(value, probe.spec.condition!);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.fail(probe, error.message);
+      // A line is reached by both passes, but the names on it may belong to one of them only.
+      const elsewhere =
+        probe.spec.target.kind === 'line' &&
+        this.state.timeline.eventAt(this.state.position)?.pass === 'backward';
+      if (!elsewhere) this.fail(probe, error.message);
       return false;
     }
   }
@@ -180,46 +187,54 @@ export class Debugger {
 
   private stopAt(probes: readonly Probe[]): Stop | undefined {
     if (probes.length === 0) return undefined;
-    const [probe] = probes;
     const lines = probes.every((p) => p.spec.target.kind === 'line');
-    const [level] = levelsAt(this.state);
-    const site = siteOf(level, this.state.position);
-    const what = level.op?.name ?? (level.scope.path || level.scope.kind);
-    const phase = { before: 'entry', inside: `step ${this.state.position.t}`, after: 'exit' }[
-      this.state.position.phase
-    ];
+    const numbers = probes[0].condition && describeComparison(probes[0].condition, this.scope(probes[0]));
     return {
       reason: lines ? 'breakpoint' : 'function breakpoint',
-      description: `Paused at ${what} ${phase}`,
-      text: this.why(
-        probe,
-        formatSite({ module: site.module || this.state.program.name, direction: site.direction }).replace(
-          ' ',
-          ', ',
-        ),
-      ),
+      description: `Paused at ${this.whatIsReached(probes[0])}`,
+      text: `${this.place(probes[0])}${numbers ? `: ${numbers}` : ''} (hit ${probes[0].hits})`,
       probeIds: probes.map((p) => p.spec.id),
     };
   }
 
-  private why(probe: Probe, where: string): string {
-    const numbers = probe.condition ? `: ${describeComparison(probe.condition, this.scope(probe))}` : '';
-    return `${where}${numbers} (hit ${probe.hits})`;
+  private whatIsReached(probe: Probe): string {
+    if (probe.spec.target.kind === 'gradient') return 'gradient';
+    const [level] = levelsAt(this.state);
+    const { phase, t } = this.state.position;
+    const what = level.op?.name ?? (level.scope.path || level.scope.kind);
+    return `${what} ${{ before: 'entry', inside: `step ${t}`, after: 'exit' }[phase]}`;
   }
 
-  private nonFinite(position: Position): Stop | undefined {
-    if (this.filters.size === 0 || position.phase !== 'after') return undefined;
+  /** Module and direction, e.g. `layers.3.mixer, backward`; for a gradient its parameter. */
+  private place(probe: Probe): string {
+    if (probe.spec.target.kind === 'gradient') {
+      return this.state
+        .gradientsAt(this.state.position.event)
+        .map(([name]) => name)
+        .join(', ');
+    }
+    const [level] = levelsAt(this.state);
+    const { module, direction } = siteOf(level, this.state.position);
+    return [module || this.state.program.name, ...(direction ? [direction] : [])].join(', ');
+  }
+
+  /** What an exception filter finds in the outputs of the op that has just run. */
+  private filtered(position: Position): Stop | undefined {
+    if (this.filters.length === 0 || position.phase !== 'after') return undefined;
     const op = this.state.timeline.opAt(position)!;
     if (op.kind.view) return undefined;
-    const finding = findNonFinite(this.state, op, this.filters);
-    if (!finding) return undefined;
-    const what = finding.filter === 'nan' ? 'NaN' : 'Inf';
+    const exception =
+      findNonFinite(this.state, op, this.filterNames) ?? findGradientFault(this.state, this.filters);
+    if (!exception) return undefined;
+    const what = { nan: 'NaN', inf: 'Inf', exploding: 'exploding gradient', vanishing: 'vanishing gradient' }[
+      exception.filter
+    ];
     return {
       reason: 'exception',
       description: `Paused on ${what}`,
-      text: finding.text,
+      text: exception.text,
       probeIds: [],
-      exception: finding,
+      exception,
     };
   }
 }

@@ -1,6 +1,7 @@
 import { BreakpointSpecError } from '../../src/protocol/breakpointSpec';
 import { formatNumber } from '../../src/protocol/numbers';
 import type {
+  GradientsResponse,
   SitesResponse,
   TensorDataArguments,
   TensorDataResponse,
@@ -9,12 +10,13 @@ import type {
 } from '../../src/protocol/requests';
 import { describeNextTokens } from '../text/nextTokens';
 import { Debugger, type OutputCategory, type Stop } from './debugger';
+import type { FilterSetting } from './finding';
 import { type Frame, framesAt } from './frames';
+import { gradientsOf } from './gradientHealth';
 import { type Entry, Inspector, type ScopeName } from './inspector';
 import { type Loaded, type LoadRequest, load } from './load';
-import type { NonFiniteFilter } from './nonfinite';
 import { linesOf, type ProbeResult, type ProbeSpec } from './probes';
-import { describeResult } from './result';
+import { describeGradients, describeResult } from './result';
 import type { StepMode } from './timeline';
 
 /** What the engine tells on its own. */
@@ -68,7 +70,7 @@ export class Engine {
     return this.debugger.setProbes(specs);
   }
 
-  setFilters(filters: NonFiniteFilter[]): void {
+  setFilters(filters: FilterSetting[]): void {
     this.debugger.setFilters(filters);
   }
 
@@ -119,7 +121,8 @@ export class Engine {
     const [output] = Object.values(state.program.outputs);
     const answer = state.execution.tensor(output);
     const tokens = state.program.inputs['input_ids'] !== undefined;
-    return tokens ? describeNextTokens(answer, tokenizer) : describeResult(answer, labels, expected);
+    const lines = tokens ? describeNextTokens(answer, tokenizer) : describeResult(answer, labels, expected);
+    return [...lines, ...describeGradients(state)];
   }
 
   frames(): Frame[] {
@@ -148,6 +151,10 @@ export class Engine {
 
   tensorData(args: TensorDataArguments): TensorDataResponse {
     return this.inspector.tensorData(args);
+  }
+
+  gradients(): GradientsResponse {
+    return { gradients: gradientsOf(this.current.state) };
   }
 
   sites(): SitesResponse {

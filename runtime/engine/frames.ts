@@ -1,6 +1,7 @@
 import { formatSite, type Site } from '../../src/protocol/site';
+import type { Op } from '../program/op';
 import { bodyPlace, innermost, type SourcePlace } from '../program/source';
-import { type Level, levelsAt, siteOf } from './names';
+import { kindOf, type Level, levelsAt, siteOf } from './names';
 import type { RunState } from './state';
 
 /** One level of the call stack, innermost first. */
@@ -19,24 +20,21 @@ export function framesAt(state: RunState): Frame[] {
 
 function frameOf(state: RunState, level: Level): Frame {
   const site = siteOf(level, state.position);
-  if (!level.op) {
-    const { kind, path, depth } = level.scope;
-    return {
-      key: `scope${level.scope.serial}`,
-      name: path ? `${kind} ${path}` : kind,
-      place: bodyPlace(level.trace, depth),
-      site,
-    };
-  }
-  const { op } = level;
-  const title = op.name === op.kind.name ? op.name : `${op.name} · ${op.kind.name}`;
-  const words = [
-    title,
-    ...(op.direction ? [op.direction] : []),
-    ...(site.t === undefined ? [] : [`t ${site.t}`]),
-  ];
-  const place = (state.recurrence && state.recurrencePlace) ?? innermost(op.trace);
-  return { key: `op${op.index}`, name: words.join(' · '), place, site };
+  const { op, scope, trace, pass } = level;
+  const key = `${op ? `op${op.index}` : `scope${scope.serial}`}${pass === 'backward' ? 'grad' : ''}`;
+  const place = op
+    ? ((state.recurrence && state.recurrencePlace) ?? innermost(trace))
+    : bodyPlace(trace, scope.depth);
+  const name = op ? opTitle(op, site) : scope.path ? `${scope.kind} ${scope.path}` : scope.kind;
+  return { key, name: pass === 'backward' ? `gradient of ${name}` : name, place, site };
+}
+
+function opTitle(op: Op, site: Site): string {
+  const kind = kindOf(op);
+  const words = [op.name === kind || op.module === op.scope.path ? kind : `${op.name} · ${kind}`];
+  if (op.direction) words.push(op.direction);
+  if (site.t !== undefined) words.push(`t ${site.t}`);
+  return words.join(' · ');
 }
 
 /** The text of the current moment's site, for titles. */

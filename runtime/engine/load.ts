@@ -4,10 +4,12 @@ import type { TensorRecord } from '../checkpoint/record';
 import { loadInput, loadTokens } from '../image/input';
 import { ConfigError } from '../models/arguments';
 import { initialValues, Random } from '../models/initialize';
+import { classificationLoss } from '../models/loss';
 import { mambaLm } from '../models/mambaLm';
 import { canonicalName, type MambaLmConfig } from '../models/mambaLmConfig';
 import { visionMamba } from '../models/vim';
 import type { VimConfig } from '../models/vimConfig';
+import { trainingStep } from '../program/backward';
 import { ModelBuilder } from '../program/modelBuilder';
 import type { Program } from '../program/program';
 import { numel, Tensor } from '../tensor/tensor';
@@ -26,6 +28,8 @@ export interface LoadRequest {
   /** For language models, instead of an input. */
   text?: string;
   label?: number;
+  /** Go on with the gradients of the cross-entropy after the forward pass. */
+  backward?: boolean;
   seed: number;
 }
 
@@ -65,24 +69,54 @@ export async function load(
   const given = await readInput(request, spec, tokenizer);
   notes.push(given.described);
   await progress('Building the program');
-  const program = buildProgram(spec, given.input.shape);
+  const expected = request.label === undefined ? (given.labels ?? []) : [request.label];
+  if (request.backward) checkLabels(expected, spec, given.input.shape[0]);
+  const program = buildProgram(spec, given.input.shape, request.backward === true);
   const state = new RunState(program, readSource);
   state.execution.fill(Object.values(program.inputs)[0], given.input.toArray());
+  if (request.backward) state.execution.fill(program.inputs['labels'], Float32Array.from(expected));
   await progress('Reading the weights');
   notes.push(...(await fillWeights(request, spec, program, state.execution)));
-  const expected = request.label === undefined ? (given.labels ?? []) : [request.label];
   return { state, labels: spec.labels, expected, tokenizer, notes };
 }
 
-function buildProgram({ name, architecture }: ModelSpec, shape: readonly number[]): Program {
-  const p = new ModelBuilder();
+/** A backward pass starts from the loss, and that needs one class per image. */
+function checkLabels(labels: readonly number[], { architecture }: ModelSpec, batch: number): void {
   if (architecture.kind === 'mambaLm')
+    throw new ConfigError('"backward" works with Vision Mamba so far; leave it out for a language model.');
+  const { numClasses, finalPoolType } = architecture.config;
+  if (finalPoolType === 'all')
+    throw new ConfigError(
+      '"backward" needs one score per class, but final_pool_type "all" gives them for each token.',
+    );
+  if (labels.length !== batch) {
+    throw new ConfigError(
+      `"backward" needs the class of ${batch === 1 ? 'the image' : `each of the ${batch} images`}; give "label", or "labels" in the input file.`,
+    );
+  }
+  const wrong = labels.find((label) => label >= numClasses);
+  if (wrong !== undefined)
+    throw new ConfigError(`Label ${wrong} is not one of the ${numClasses} classes, 0 to ${numClasses - 1}.`);
+}
+
+function buildProgram(
+  { name, architecture }: ModelSpec,
+  shape: readonly number[],
+  backward: boolean,
+): Program {
+  const p = new ModelBuilder();
+  if (architecture.kind === 'mambaLm') {
     return p.build(name, 'MambaLM', () =>
       mambaLm(p, p.input('input_ids', shape, ['B', 'L']), architecture.config),
     );
-  return p.build(name, 'VisionMamba', () =>
-    visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), architecture.config),
-  );
+  }
+  const { config } = architecture;
+  const program = p.build(name, 'VisionMamba', () => {
+    const logits = visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), config);
+    if (!backward) return logits;
+    return { logits, loss: classificationLoss(p, logits, p.input('labels', [shape[0]], ['B'])) };
+  });
+  return backward ? trainingStep(program, program.outputs['loss']) : program;
 }
 
 interface Given {

@@ -25,7 +25,7 @@ export function findLocals(program: Program, read: (source: string) => string | 
   const units = new Map<string, Unit[]>();
   const owners = new Map<string, { assignment: Assignment; scope: Scope; frame: string }>();
   program.events.forEach((event, index) => {
-    if (event.kind === 'exit') return;
+    if (event.kind === 'exit' || event.pass === 'backward') return;
     const unit =
       event.kind === 'op' ? { event: index, outputs: event.op.outputs } : scopeUnit(program, event.scope);
     const scope = event.kind === 'op' ? event.scope : event.scope.parent;

@@ -1,5 +1,5 @@
 import type { TensorRole } from '../../src/protocol/requests';
-import { layerOf, type Site } from '../../src/protocol/site';
+import { layerOf, type Pass, type Site } from '../../src/protocol/site';
 import type { Op } from '../program/op';
 import type { Program } from '../program/program';
 import type { Scope } from '../program/scope';
@@ -25,14 +25,29 @@ export interface Level {
   readonly scope: Scope;
   /** Where the level stands: the trace of what it is executing. */
   readonly trace: Trace;
+  readonly pass?: Pass;
 }
 
 /** The site of a level at a position, with t inside a scan. */
 export function siteOf(level: Level, position: Position): Site {
-  if (!level.op) return { module: level.scope.path, direction: level.scope.direction };
-  const { module, kind, direction, occurrence } = level.op;
+  const pass = level.pass === 'backward' ? { pass: level.pass } : {};
+  if (!level.op) return { module: level.scope.path, direction: level.scope.direction, ...pass };
+  const { module, direction, occurrence } = level.op;
   const inside = position.phase === 'inside' ? { t: position.t } : {};
-  return { module, op: kind.name, direction, ...inside, ...(occurrence > 1 ? { occurrence } : {}) };
+  return {
+    module,
+    op: kindOf(level.op),
+    direction,
+    ...inside,
+    ...pass,
+    ...(occurrence > 1 ? { occurrence } : {}),
+  };
+}
+
+/** What an op does; a gradient op goes by the name of the op whose gradient it computes. */
+export function kindOf(op: Op): string {
+  const forward = op.forward?.kind.name;
+  return op.kind.name === `${forward}_grad` ? forward! : op.kind.name;
 }
 
 /** The levels of the call stack at the current position, innermost first. */
@@ -46,8 +61,10 @@ export function levelsAt(state: RunState): Level[] {
       : event.kind === 'enter'
         ? event.scope.trace
         : lastTrace(state.program, event.scope);
-  const levels: Level[] = op ? [{ op, scope: op.scope, trace }] : [];
-  for (let s = state.timeline.scopeAt(state.position); s; s = s.parent) levels.push({ scope: s, trace });
+  const { pass } = event;
+  const levels: Level[] = op ? [{ op, scope: op.scope, trace, pass }] : [];
+  for (let s = state.timeline.scopeAt(state.position); s; s = s.parent)
+    levels.push({ scope: s, trace, pass });
   return levels;
 }
 
@@ -98,10 +115,13 @@ function siteTensors(state: RunState, level: Level): NamedTensor[] {
   const done = op
     ? state.position.phase === 'after'
     : state.timeline.eventAt(state.position)?.kind === 'exit';
-  const scan = op?.kind.name === 'selective_scan';
+  const scan = op !== undefined && kindOf(op) === 'selective_scan';
   const inputs = Object.entries((op ?? scope).inputs).filter(([, v]) => scan || v.origin !== 'parameter');
   const outputs = done ? Object.entries((op ?? scope).outputs) : [];
+  // What a gradient breakpoint's condition calls `grad`.
+  const gradients = op && done && level.pass === 'backward' ? state.gradientsAt(state.position.event) : [];
   return [
+    ...gradients.slice(0, 1).map(([, value]) => named(state, 'grad', value, 'output')),
     ...inputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'input')),
     ...outputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'output')),
   ];
@@ -119,13 +139,20 @@ function parameters(state: RunState, level: Level): NamedTensor[] {
   const { op, scope } = level;
   if (op && op.module !== scope.path) {
     const values = Object.entries(op.inputs).filter(([, v]) => v.origin === 'parameter');
-    return values.map(([name, value]) => named(state, name, value, 'parameter'));
+    return values.flatMap(([name, value]) => withGradient(state, name, value, value.name));
   }
   const prefix = scope.path ? `${scope.path}.` : '';
   const children = state.program.scopes.filter((s) => s.parent?.path === scope.path && s.path !== scope.path);
   return state.program.parameters
     .filter(({ name }) => name.startsWith(prefix) && !children.some((c) => name.startsWith(`${c.path}.`)))
-    .map(({ name, value }) => named(state, name.slice(prefix.length), value, 'parameter'));
+    .flatMap(({ name, value }) => withGradient(state, name.slice(prefix.length), value, name));
+}
+
+/** A parameter, and behind it its gradient once the backward pass has computed it. */
+function withGradient(state: RunState, name: string, value: Value, key: string): NamedTensor[] {
+  const parameter = named(state, name, value, 'parameter');
+  const gradient = state.gradientOf(key);
+  return gradient ? [parameter, named(state, `${name}.grad`, gradient, 'parameter')] : [parameter];
 }
 
 function named(state: RunState, name: string, value: Value, role: TensorRole): NamedTensor {
@@ -141,7 +168,8 @@ export function plainNames(state: RunState, level: Level): Record<string, number
     module: site.module,
     op: site.op ?? null,
     t: site.t ?? null,
-    pass: 'forward',
+    pass: level.pass ?? 'forward',
+    parameter: state.gradientsAt(state.position.event)[0]?.[0] ?? null,
     step: 0,
   };
 }

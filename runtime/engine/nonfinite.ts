@@ -1,20 +1,12 @@
-import { formatCount } from '../../src/protocol/numbers';
-import { formatSite } from '../../src/protocol/site';
-import { countNonFinite } from '../kernels/summary';
+import { formatCount, formatNumber } from '../../src/protocol/numbers';
+import { countNonFinite, summarize } from '../kernels/summary';
 import type { Op } from '../program/op';
 import type { Tensor } from '../tensor/tensor';
+import { type Finding, TITLES } from './finding';
+import { siteText } from './frames';
 import type { RunState } from './state';
 
-export type NonFiniteFilter = 'nan' | 'inf';
-
-/** A NaN or Inf that an op made. */
-export interface NonFiniteFinding {
-  filter: NonFiniteFilter;
-  /** One line: which tensor, how many, the first index. */
-  text: string;
-  /** Whether it was born here or came in with an input, and from where. */
-  details: string;
-}
+type NonFinite = 'nan' | 'inf';
 
 interface Bad {
   name: string;
@@ -23,15 +15,12 @@ interface Bad {
 }
 
 /**
- * After an op: the NaN or Inf that it produced. What its inputs brought along is not reported again, unless they
- * are parameters, which no op before has computed.
+ * After the op at the current position: the NaN or Inf that it produced. What its inputs brought along is not
+ * reported again, unless they are parameters, which no op before has computed.
  */
-export function findNonFinite(
-  state: RunState,
-  op: Op,
-  filters: ReadonlySet<NonFiniteFilter>,
-): NonFiniteFinding | undefined {
-  for (const filter of filters) {
+export function findNonFinite(state: RunState, op: Op, filters: ReadonlySet<string>): Finding | undefined {
+  for (const filter of ['nan', 'inf'] as const) {
+    if (!filters.has(filter)) continue;
     const outputs = badTensors(state, op.outputs, filter);
     if (outputs.length === 0) continue;
     const computed = Object.fromEntries(
@@ -41,12 +30,12 @@ export function findNonFinite(
     const parameters = Object.fromEntries(
       Object.entries(op.inputs).filter(([, v]) => v.origin === 'parameter'),
     );
-    return describe(op, filter, outputs[0], badTensors(state, parameters, filter)[0]);
+    return describe(state, filter, outputs[0], badTensors(state, parameters, filter)[0]);
   }
   return undefined;
 }
 
-function badTensors(state: RunState, values: Op['inputs'], filter: NonFiniteFilter): Bad[] {
+function badTensors(state: RunState, values: Op['inputs'], filter: NonFinite): Bad[] {
   return Object.entries(values).flatMap(([role, value]) => {
     const tensor = state.execution.tensor(value);
     const found = countNonFinite(tensor);
@@ -57,7 +46,7 @@ function badTensors(state: RunState, values: Op['inputs'], filter: NonFiniteFilt
   });
 }
 
-function firstBad(tensor: Tensor, filter: NonFiniteFilter): number[] {
+function firstBad(tensor: Tensor, filter: NonFinite): number[] {
   const data = tensor.toArray();
   const at = data.findIndex((x) => (filter === 'nan' ? Number.isNaN(x) : Math.abs(x) === Infinity));
   return tensor.indexOf(at);
@@ -67,17 +56,26 @@ function indexText(index: readonly number[], axes: readonly string[]): string {
   return `[${index.map((i, axis) => (axes[axis] ? `${axes[axis]} ${i}` : String(i))).join(', ')}]`;
 }
 
-function describe(
-  op: Op,
-  filter: NonFiniteFilter,
-  output: Bad,
-  parameter: Bad | undefined,
-): NonFiniteFinding {
+function describe(state: RunState, filter: NonFinite, output: Bad, parameter: Bad | undefined): Finding {
   const what = filter === 'nan' ? 'NaN' : 'Inf';
-  const site = formatSite({ module: op.module, op: op.kind.name, direction: op.direction });
-  const text = `${site}: ${output.name} has ${formatCount(output.count)} ${what}, first at ${output.first}`;
+  const text = `${siteText(state)}: ${output.name} has ${formatCount(output.count)} ${what}, first at ${output.first}`;
   const origin = parameter
     ? `It comes from the parameter ${parameter.name}, which holds ${formatCount(parameter.count)} ${what}, first at ${parameter.first}.`
     : `It was born here: all inputs of the op are free of ${what}.`;
-  return { filter, text, details: `${text}. ${origin}` };
+  return { filter, title: TITLES[filter], text, details: `${text}. ${origin}${runUp(state)}` };
+}
+
+/** How many ops before are looked back at. */
+const RUN_UP = 5;
+
+/** The largest magnitude that each of the ops before gave, the nearest last: growth shows here first. */
+function runUp(state: RunState): string {
+  const before = state.program.events
+    .slice(0, state.position.event)
+    .flatMap((e) => (e.kind === 'op' && !e.op.kind.view ? [e.op] : []));
+  const words = before.slice(-RUN_UP).map((op) => {
+    const [value] = Object.values(op.outputs);
+    return `${op.name} ${formatNumber(summarize(state.execution.tensor(value), { bins: 1 }).absmax ?? Number.NaN)}`;
+  });
+  return words.length > 0 ? ` Largest magnitudes before it: ${words.join(', ')}.` : '';
 }

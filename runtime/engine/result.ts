@@ -1,5 +1,8 @@
 import { formatNumber } from '../../src/protocol/numbers';
+import type { GradientEntry } from '../../src/protocol/requests';
 import type { Tensor } from '../tensor/tensor';
+import { gradientsOf } from './gradientHealth';
+import type { RunState } from './state';
 
 /** The last lines of a run: the most likely classes of each image of the batch, and the expected one. */
 export function describeResult(
@@ -35,4 +38,17 @@ function describeScores(
         ? ' (as labelled)'
         : ` (labelled ${name(expected)}, ranked ${1 + ranked.findIndex((r) => r.k === expected)})`;
   return `${prefix}${best.join(' · ')}${verdict}`;
+}
+
+/** The loss and the largest and smallest gradients, when there was a backward pass. */
+export function describeGradients(state: RunState): string[] {
+  const { loss } = state.program.outputs;
+  if (!loss) return [];
+  const ranked = gradientsOf(state).sort((a, b) => b.norm - a.norm);
+  const word = ({ name, norm }: GradientEntry) => `${name} ${formatNumber(norm)}`;
+  const [largest, smallest] = [ranked.slice(0, 3), ranked.slice(-3).reverse()];
+  return [
+    `Loss ${formatNumber(state.execution.tensor(loss).at())}.`,
+    `Gradient norms of ${ranked.length} parameters and inputs, largest: ${largest.map(word).join(', ')}; smallest: ${smallest.map(word).join(', ')}.`,
+  ];
 }

@@ -2,6 +2,7 @@ import type { ScanTensors } from '../kernels/selectiveScan';
 import { RECURRENCE, Recurrence } from '../models/recurrence';
 import type { Program } from '../program/program';
 import type { SourcePlace } from '../program/source';
+import type { Value } from '../program/value';
 import type { Tensor } from '../tensor/tensor';
 import { Execution } from './execution';
 import { findLocals, type Local } from './locals';
@@ -13,6 +14,8 @@ export class RunState {
   readonly execution: Execution;
   readonly locals: readonly Local[];
   position: Position;
+  /** For each gradient, by the id of its value: the event that completes it. */
+  private readonly completed: ReadonlyMap<number, number>;
   /** The line of the recurrence, to show while a scan is open. */
   readonly recurrencePlace?: SourcePlace;
   /** The opened scan, while the position is inside one. */
@@ -25,8 +28,24 @@ export class RunState {
     this.timeline = new Timeline(program);
     this.execution = new Execution(program);
     this.locals = findLocals(program, readSource);
+    this.completed = completions(program);
     this.recurrencePlace = placeOf(RECURRENCE, readSource);
     this.position = { event: 0, phase: 'before' };
+  }
+
+  /** The gradient of a parameter or an input, once the backward pass has computed it. */
+  gradientOf(name: string): Value | undefined {
+    const value = this.program.gradients.get(name);
+    const known = value && this.completed.get(value.id);
+    const { event, phase } = this.position;
+    return known !== undefined && (known < event || (known === event && phase === 'after'))
+      ? value
+      : undefined;
+  }
+
+  /** The gradients that the op of an event completes, by the name of the parameter or input. */
+  gradientsAt(event: number): [name: string, value: Value][] {
+    return [...this.program.gradients].filter(([, value]) => this.completed.get(value.id) === event);
   }
 
   /** One moment forward. With `openScan` a scan is gone through step by step, else in one go. */
@@ -97,4 +116,15 @@ function placeOf(
   const line = lines.findLastIndex((l) => l.includes(mark.text));
   if (line < 0) return undefined;
   return { source: mark.source, line: line + 1, column: 1 + lines[line].search(/\S/) };
+}
+
+/** Which event writes each gradient's storage last. */
+function completions(program: Program): Map<number, number> {
+  const written = new Map<number, number>();
+  if (program.gradients.size > 0) {
+    program.events.forEach((e, event) => {
+      if (e.kind === 'op') for (const value of Object.values(e.op.outputs)) written.set(value.storage, event);
+    });
+  }
+  return new Map([...program.gradients.values()].map((value) => [value.id, written.get(value.storage)!]));
 }

@@ -74,6 +74,7 @@ export function readLaunch(given: unknown): EmbeddedLaunch {
     text: wordsOf(a, 'text'),
     label: countOf(a, 'label'),
     seed: countOf(a, 'seed'),
+    backward: a['backward'] === true,
     stopOnEntry: a['stopOnEntry'] === true,
     noDebug: a['noDebug'] === true,
     breakpoints: readBreakpoints(a['breakpoints']),

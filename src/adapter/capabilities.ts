@@ -11,6 +11,7 @@ export const CAPABILITIES: DebugProtocol.Capabilities = {
   supportsBreakpointLocationsRequest: true,
   supportsExceptionInfoRequest: true,
   exceptionBreakpointFilters: EXCEPTION_FILTERS,
+  supportsExceptionFilterOptions: true,
   supportsStepBack: true,
   supportsEvaluateForHovers: true,
   supportsDelayedStackTraceLoading: true,

@@ -14,7 +14,7 @@ import type { LoadRequest } from '../../runtime/engine/load';
 import type { StepMode } from '../../runtime/engine/timeline';
 import type { EmbeddedLaunch } from '../protocol/launch';
 import { formatCount } from '../protocol/numbers';
-import { SITES_REQUEST, TENSOR_DATA_REQUEST, TENSORS_REQUEST } from '../protocol/requests';
+import { GRADIENTS_REQUEST, SITES_REQUEST, TENSOR_DATA_REQUEST, TENSORS_REQUEST } from '../protocol/requests';
 import { type RequestArguments, readLaunch } from './arguments';
 import { Breakpoints } from './breakpoints/breakpoints';
 import { CAPABILITIES } from './capabilities';
@@ -88,6 +88,7 @@ export class EmbeddedSession extends RequestServer {
     exceptionInfo: this.whenStopped(() => this.onExceptionInfo()),
     [TENSORS_REQUEST]: this.whenStopped((args) => this.view.tensors(args)),
     [TENSOR_DATA_REQUEST]: this.whenStopped((args) => this.view.tensorData(args)),
+    [GRADIENTS_REQUEST]: this.whenStopped(() => this.needEngine().call('gradients')),
     [SITES_REQUEST]: () => this.view.sites(),
   };
 
@@ -132,7 +133,17 @@ export class EmbeddedSession extends RequestServer {
   }
 
   private async load(seq?: number): Promise<void> {
-    const { model, checkpoint, input, text, label, seed = 0, noDebug, breakpoints = [] } = this.launch!;
+    const {
+      model,
+      checkpoint,
+      input,
+      text,
+      label,
+      backward,
+      seed = 0,
+      noDebug,
+      breakpoints = [],
+    } = this.launch!;
     this.engine = new EngineClient(
       this.places.engine,
       this.places.root,
@@ -145,6 +156,7 @@ export class EmbeddedSession extends RequestServer {
       input: absolute(input),
       text,
       label,
+      backward,
       seed,
     };
     if (typeof model === 'string' && model.endsWith('.json')) request.model = resolve(model);
@@ -258,8 +270,8 @@ export class EmbeddedSession extends RequestServer {
 
   private onExceptionInfo(): DebugProtocol.ExceptionInfoResponse['body'] {
     const finding = this.lastStop?.exception;
-    if (!finding) throw new UserError('The model did not stop on a NaN or Inf.');
-    const exceptionId = finding.filter === 'nan' ? 'NaN produced' : 'Inf produced';
+    if (!finding) throw new UserError('The model did not stop on an exception filter.');
+    const exceptionId = finding.title;
     return {
       exceptionId,
       description: finding.details,

@@ -82,9 +82,19 @@ function placeItems(sites: SitesResponse | undefined): PlaceItem[] {
   return [...boundaries, { label: 'Modules', kind: vscode.QuickPickItemKind.Separator }, ...modules];
 }
 
+function gradientPlace(text: string, glob: string): PlaceItem {
+  return {
+    label: `$(edit) ${text}`,
+    description: 'Gradient of every parameter that this name or pattern means',
+    form: emptyForm(placeOf(`grad:${glob}`), 'entry'),
+    alwaysShow: true,
+  };
+}
+
 function typedPlace(text: string): PlaceItem | undefined {
   try {
     const target = parseBreakpointName(text);
+    if (target.kind === 'gradient') return gradientPlace(text, target.glob);
     const name = target.kind === 'boundary' ? target.boundary : target.glob;
     return {
       label: `$(edit) ${text}`,

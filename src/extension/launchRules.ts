@@ -42,6 +42,8 @@ function checkTypes(config: RawConfiguration): string | undefined {
     if (config[key] !== undefined && typeof config[key] !== 'string')
       return `"${key}" has to be the path of a file.`;
   }
+  if (config.backward !== undefined && typeof config.backward !== 'boolean')
+    return '"backward" has to be true or false.';
   if (config.text !== undefined && typeof config.text !== 'string') return '"text" has to be a text.';
   for (const key of ['label', 'seed']) {
     const value = config[key];

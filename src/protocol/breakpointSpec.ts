@@ -11,7 +11,9 @@ export type Phase = 'entry' | 'exit' | 'step';
 
 export type BreakpointTarget =
   | { kind: 'boundary'; boundary: Boundary; phase: Phase }
-  | { kind: 'module'; glob: string; phase: 'entry' | 'exit' };
+  | { kind: 'module'; glob: string; phase: 'entry' | 'exit' }
+  /** The gradient of parameters, once the backward pass has computed it. */
+  | { kind: 'gradient'; glob: string };
 
 /** A wrong breakpoint name, with one sentence that says what to write instead. */
 export class BreakpointSpecError extends Error {}
@@ -19,6 +21,7 @@ export class BreakpointSpecError extends Error {}
 /** Reads `selective_scan`, `selective_scan:exit`, `causal_conv1d`, `layers.*.norm:exit`, ... */
 export function parseBreakpointName(name: string): BreakpointTarget {
   const text = name.trim();
+  if (text.startsWith('grad:')) return gradientTarget(text.slice('grad:'.length));
   const colon = text.lastIndexOf(':');
   const path = colon < 0 ? text : text.slice(0, colon);
   const phase = colon < 0 ? 'entry' : parsePhase(text.slice(colon + 1), text);
@@ -49,6 +52,13 @@ export function splitBreakpointText(text: string): { name: string; logMessage?: 
   const mark = text.indexOf(LOG_MARK);
   if (mark < 0) return { name: text };
   return { name: text.slice(0, mark), logMessage: text.slice(mark + LOG_MARK.length) };
+}
+
+function gradientTarget(glob: string): BreakpointTarget {
+  if (/^[\w*?.[\]-]+$/.test(glob)) return { kind: 'gradient', glob };
+  throw new BreakpointSpecError(
+    `"grad:${glob}" does not name a parameter; write e.g. grad:layers.0.mixer.A_log or grad:layers.*.mixer.D.`,
+  );
 }
 
 function boundaryTarget(boundary: Boundary, phase: Phase): BreakpointTarget {

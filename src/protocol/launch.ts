@@ -16,6 +16,8 @@ export interface EmbeddedLaunch {
   text?: string;
   /** Class index the person expects; shown with the result. */
   label?: number;
+  /** Compute the loss of `label` and its gradients after the forward pass. */
+  backward?: boolean;
   /** For seeded weights; 0 by default. */
   seed?: number;
   stopOnEntry?: boolean;

@@ -10,6 +10,22 @@ export const TENSOR_DATA_REQUEST = 'mamba/tensorData';
 /** Custom event: the tensors at the current site changed without a stop (e.g. a variable was set). */
 export const TENSORS_CHANGED_EVENT = 'mamba/tensorsChanged';
 
+export const GRADIENTS_REQUEST = 'mamba/gradients';
+
+/** `mamba/gradients`: what the backward pass has completed so far, in the order of the model. */
+export interface GradientsResponse {
+  gradients: GradientEntry[];
+}
+
+/** Euclidean norm, mean and largest magnitude of one gradient; NaN (as `null` in JSON) when it is not finite. */
+export interface GradientEntry {
+  /** Key of the parameter in the checkpoint, or the input's name. */
+  name: string;
+  norm: number;
+  mean: number;
+  absmax: number;
+}
+
 /** What a tensor is to its site. */
 export type TensorRole = 'scan' | 'step' | 'input' | 'output' | 'local' | 'parameter';
 

@@ -44,7 +44,7 @@ describe('the NaN and Inf filters', () => {
     const s = await session().start({ ...DIGITS, stopOnEntry: true });
     await s.stopped();
     await expect(s.client.request(exceptionInfo, { threadId: 1 })).rejects.toThrow(
-      'did not stop on a NaN or Inf',
+      'did not stop on an exception filter',
     );
   });
 });

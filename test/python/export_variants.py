@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
-from vim_pytorch import VisionMamba  # noqa: E402
+from vim_pytorch import VisionMamba
 
 SMALL = {
     "img_size": 24,

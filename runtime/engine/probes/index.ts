@@ -1,5 +1,6 @@
 import type { Program } from '../../program/program';
 import { BoundaryLocator } from './boundary';
+import { GradientLocator } from './gradient';
 import { LineLocator } from './line';
 import { ModuleLocator } from './module';
 import { type Location, type Locator, Probe, type ProbeResult, type ProbeSpec, reasonOf } from './probe';
@@ -15,6 +16,8 @@ function locatorFor(target: ProbeSpec['target']): Locator {
       return new BoundaryLocator(target.boundary, target.phase);
     case 'module':
       return new ModuleLocator(target.glob, target.phase);
+    case 'gradient':
+      return new GradientLocator(target.glob);
     case 'line':
       return new LineLocator(target);
   }

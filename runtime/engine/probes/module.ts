@@ -13,6 +13,8 @@ export class ModuleLocator implements Locator {
   locate(program: Program): Location[] {
     const matches = matchGlob(this.glob);
     const found = program.events.flatMap((e, event): Location[] => {
+      // The backward pass enters the modules again; its tensors are others, so it is asked for by `grad:`.
+      if (e.pass === 'backward') return [];
       if (e.kind === 'op')
         return e.op.module !== e.scope.path && matches(e.op.module) ? [{ event, phase: this.phase }] : [];
       const wanted = this.phase === 'entry' ? 'enter' : 'exit';
@@ -32,6 +34,7 @@ export class ModuleLocator implements Locator {
     const matches = matchGlob(this.glob);
     const names = new Set<string>();
     for (const e of program.events) {
+      if (e.pass === 'backward') continue;
       const what = e.kind === 'op' ? e.op : e.scope;
       if (!matches(e.kind === 'op' ? e.op.module : e.scope.path)) continue;
       for (const name of Object.keys(what.inputs)) names.add(name);

@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { FilterSetting } from '../../../runtime/engine/finding';
 import type { LaunchBreakpoint } from '../../protocol/launch';
 import type { RequestArguments } from '../arguments';
 import type { EngineClient } from '../engine/client';
@@ -13,7 +14,7 @@ import { BreakpointStore } from './store';
 export class Breakpoints {
   /** Without debugging nothing stops, whatever is set. */
   off = false;
-  private filters: string[] = [];
+  private filters: FilterSetting[] = [];
   private readonly store: BreakpointStore;
 
   constructor(
@@ -59,13 +60,17 @@ export class Breakpoints {
     return this.store.set(group, wanted);
   }
 
-  async setFilters(args: RequestArguments): Promise<void> {
-    this.filters = args.strings('filters');
+  async setFilters(args: RequestArguments): Promise<DebugProtocol.SetExceptionBreakpointsResponse['body']> {
+    const requests = readFilters(args);
+    this.filters = requests.flatMap(({ setting }) => (setting ? [setting] : []));
     await this.applyFilters();
+    return {
+      breakpoints: requests.map(({ problem }) => ({ verified: problem === undefined, message: problem })),
+    };
   }
 
   private async applyFilters(): Promise<void> {
-    await this.engine().call('setFilters', this.off ? [] : readFilters(this.filters));
+    await this.engine().call('setFilters', this.off ? [] : this.filters);
   }
 
   async locations(args: RequestArguments): Promise<DebugProtocol.BreakpointLocationsResponse['body']> {

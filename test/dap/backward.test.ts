@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { describe, expect, it } from 'vitest';
+import type { GradientsResponse } from '../../src/protocol/requests';
+import { plant } from '../plantedCheckpoint';
+import { fixture } from '../unit/fixtures';
+import { DIGITS, session } from './session';
+
+const BACKWARD = { ...DIGITS, label: 7, backward: true };
+
+/** A golden Vim with its input and labels, as a launch configuration. */
+async function golden(name: string): Promise<Record<string, unknown>> {
+  const manifest = JSON.parse(await readFile(fixture('golden/vim_manifest.json'), 'utf8'));
+  return {
+    model: manifest[name].config,
+    checkpoint: fixture(`golden/${name}.weights.safetensors`),
+    input: fixture(`golden/${name}.golden.safetensors`),
+    backward: true,
+  };
+}
+
+describe('the backward pass', () => {
+  it('runs after the forward pass and tells loss and gradients', async () => {
+    const s = await session().start(await golden('vim_v2_midcls_div2'), {
+      functions: [{ name: 'grad:layers.0.mixer.A_log' }],
+    });
+    expect(s.functionAnswers).toMatchObject([{ verified: true }]);
+    expect(await s.stopped()).toMatchObject({
+      description: 'Paused at gradient',
+      text: 'layers.0.mixer.A_log (hit 1)',
+    });
+    expect((await s.stack()).map((f) => f.name)).toEqual([
+      'gradient of exp · forward',
+      'gradient of Mamba layers.0.mixer',
+      'gradient of Block layers.0',
+      'gradient of VisionMamba',
+    ]);
+    expect(await s.scope('Run')).toMatchObject({ pass: { value: 'backward' } });
+    expect(Object.keys(await s.scope('Parameters'))).toEqual(
+      expect.arrayContaining(['out_proj.weight', 'out_proj.weight.grad']),
+    );
+    await s.client.request('continue', { threadId: 1 });
+    await s.terminated();
+    expect(s.console).toMatch(/^Loss \d/m);
+    expect(s.console).toMatch(/^Gradient norms of 42 parameters and inputs, largest: /m);
+  });
+
+  it('gives the gradient norms of the original', async () => {
+    const name = 'vim_v2_midcls_div2';
+    const s = await session().start(await golden(name), {
+      functions: [{ name: 'grad:patch_embed.proj.weight' }],
+    });
+    await s.stopped();
+    const { gradients } = await s.client.request<GradientsResponse>('mamba/gradients');
+    const { readFixture } = await import('../unit/fixtures');
+    const expected = await readFixture(`golden/${name}.golden.safetensors`);
+    expect(gradients.length).toBeGreaterThan(35);
+    for (const { name: parameter, norm, absmax } of gradients) {
+      const { data } = expected[`grad.${parameter}`];
+      expect(Math.abs(norm / Math.hypot(...data) - 1), parameter).toBeLessThan(1e-4);
+      expect(Math.abs(absmax / Math.max(...data.map(Math.abs)) - 1), parameter).toBeLessThan(1e-4);
+    }
+  });
+
+  it('stops on a condition over a gradient, and refuses what has none', async () => {
+    const functions = [
+      { name: 'grad:layers.*.mixer.D', condition: 'grad.norm() > 0 and parameter == "layers.1.mixer.D"' },
+      { name: 'grad:layers.0.mixer.A_lgo' },
+    ];
+    const s = await session().start(BACKWARD, { functions });
+    expect(s.functionAnswers[1]).toMatchObject({
+      verified: false,
+      message: expect.stringContaining('did you mean "layers.0.mixer.A_log"'),
+    });
+    expect((await s.stopped()).text).toMatch(
+      /^layers\.1\.mixer\.D: grad\.norm\(\) = [\d.e-]+ > 0 \(hit 1\)$/,
+    );
+    const forward = await session().start(DIGITS, { functions: [{ name: 'grad:head.bias' }] });
+    expect(forward.functionAnswers[0]).toMatchObject({
+      verified: false,
+      message: expect.stringContaining('"backward" to true'),
+    });
+  });
+
+  it('steps forward and back, bit-equal', async () => {
+    const s = await session().start(BACKWARD, {
+      functions: [{ name: 'grad:layers.2.mixer.out_proj.weight' }],
+    });
+    await s.stopped();
+    const seen: string[] = [];
+    const look = async () =>
+      `${(await s.stack())[0].name} ${JSON.stringify(Object.values(await s.scope('Parameters')).map((v) => v.value))}`;
+    for (let i = 0; i < 6; i++) {
+      await s.step('stepIn');
+      seen.push(await look());
+    }
+    for (let i = 4; i >= 0; i--) {
+      await s.step('stepBack');
+      expect(await look()).toBe(seen[i]);
+    }
+  });
+
+  it('stops on exploding and vanishing gradients, with thresholds of the person', async () => {
+    const run = async (filterId: string, condition: string) => {
+      const s = session();
+      await s.client.request('initialize', { adapterID: 'mamba' });
+      await s.client.request('launch', BACKWARD);
+      const answer = await s.client.request<DebugProtocol.SetExceptionBreakpointsResponse['body']>(
+        'setExceptionBreakpoints',
+        { filters: [], filterOptions: [{ filterId, condition }] },
+      );
+      await s.client.request('configurationDone');
+      return { s, answer };
+    };
+    const exploding = await run('exploding', '1e-9');
+    expect(await exploding.s.stopped()).toMatchObject({
+      reason: 'exception',
+      text: expect.stringMatching(/: the norm of its gradient is [\d.e-]+ > 1e-9$/),
+    });
+    const info = await exploding.s.client.request<DebugProtocol.ExceptionInfoResponse['body']>(
+      'exceptionInfo',
+      { threadId: 1 },
+    );
+    expect(info.exceptionId).toBe('Exploding gradient');
+    const vanishing = await run('vanishing', '1e9');
+    expect((await vanishing.s.stopped()).text).toMatch(/ < 1e9$/);
+    expect((await run('exploding', 'a lot')).answer?.breakpoints?.[0]).toMatchObject({
+      verified: false,
+      message: expect.stringContaining('"a lot" is not a number'),
+    });
+  });
+
+  it('finds a NaN that only the backward pass makes', async () => {
+    // sqrt-free models make NaN backward from an infinite weight that a zero activation hides going forward.
+    const checkpoint = plant(DIGITS.checkpoint, 'head.bias', 0, Infinity);
+    const s = await session().start({ ...BACKWARD, checkpoint }, { filters: ['nan'] });
+    expect((await s.stopped()).text).toMatch(/NaN, first at/);
+  });
+
+  it.each([
+    [{ backward: true, label: undefined }, /needs the class of the image; give "label"/],
+    [{ backward: true, label: 10 }, /Label 10 is not one of the 10 classes, 0 to 9/],
+  ])('is refused without a class: %j', async (changes, message) => {
+    const { client } = session();
+    await client.request('initialize', { adapterID: 'mamba' });
+    await expect(client.request('launch', { ...DIGITS, ...changes })).rejects.toThrow(message);
+  });
+});
