@@ -1,4 +1,4 @@
-/** Bundles the extension, the adapter, the engine's thread and the webviews into dist/. */
+/** Bundles the extension, the adapter, the engine's thread, the command line and the webviews into dist/. */
 import { rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
@@ -7,6 +7,8 @@ await rm('dist', { recursive: true, force: true });
 
 const shared = { bundle: true, minify, keepNames: true, logLevel: 'warning', legalComments: 'eof' };
 const node = { ...shared, platform: 'node', target: 'node20', format: 'cjs' };
+
+const mapped = { outdir: 'dist', sourcemap: true, sourcesContent: false };
 
 await Promise.all([
   build({
@@ -17,12 +19,12 @@ await Promise.all([
   }),
   build({ ...node, entryPoints: { adapter: 'src/adapter/main.ts' }, outdir: 'dist' }),
   // The map tells which line of runtime/models built an op, so it is part of the product.
+  build({ ...node, ...mapped, entryPoints: { engine: 'src/adapter/engine/worker.ts' } }),
   build({
     ...node,
-    entryPoints: { engine: 'src/adapter/engine/worker.ts' },
-    outdir: 'dist',
-    sourcemap: true,
-    sourcesContent: false,
+    ...mapped,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    banner: { js: '#!/usr/bin/env node' },
   }),
   build({
     ...shared,

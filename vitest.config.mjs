@@ -5,6 +5,7 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'dap', include: ['test/dap/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], testTimeout: 600_000 } },
       {

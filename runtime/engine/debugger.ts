@@ -1,4 +1,14 @@
-import { describeComparison, ExpressionError, evaluate, formatForLog, truth } from '../expression';
+import { matchGlob } from '../../src/protocol/breakpointSpec';
+import {
+  describeComparison,
+  ExpressionError,
+  evaluate,
+  formatForLog,
+  type Scope,
+  TensorValue,
+  truth,
+  type Value,
+} from '../expression';
 import type { FilterSetting, Finding } from './finding';
 import { siteText } from './frames';
 import { findGradientFault } from './gradientHealth';
@@ -146,19 +156,38 @@ export class Debugger {
   }
 
   private holds(probe: Probe): boolean {
-    if (!probe.condition) return true;
+    return this.heldScope(probe) !== undefined;
+  }
+
+  /** The names under which a probe's condition holds here; undefined when it does not. */
+  private heldScope(probe: Probe): Scope | undefined {
+    const scopes = this.scopesOf(probe);
+    const { condition } = probe;
+    if (!condition) return scopes[0];
     try {
-      const value = evaluate(probe.condition, this.scope(probe));
-      return truth(value, probe.spec.condition!);
+      return scopes.find((scope) => truth(evaluate(condition, scope), condition.text));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       // A line is reached by both passes, but the names on it may belong to one of them only.
-      const elsewhere =
-        probe.spec.target.kind === 'line' &&
-        this.state.timeline.eventAt(this.state.position)?.pass === 'backward';
-      if (!elsewhere) this.fail(probe, error.message);
-      return false;
+      const { pass } = this.state.timeline.eventAt(this.state.position)!;
+      if (probe.spec.target.kind !== 'line' || pass !== 'backward') this.fail(probe, error.message);
+      return undefined;
     }
+  }
+
+  /** One set of names, or for a gradient breakpoint one for each gradient that the op has completed. */
+  private scopesOf(probe: Probe): Scope[] {
+    const [level] = levelsAt(this.state);
+    const names = (extra: Record<string, Value>) => scopeOf(this.state, level, { hit: probe.hits, ...extra });
+    const { target } = probe.spec;
+    if (target.kind !== 'gradient') return [names({})];
+    const matches = matchGlob(target.glob);
+    return this.state
+      .gradientsAt(this.state.position.event)
+      .filter(([parameter]) => matches(parameter))
+      .map(([parameter, value]) =>
+        names({ parameter, grad: new TensorValue(this.state.execution.tensor(value)) }),
+      );
   }
 
   private fail(probe: Probe, message: string): void {
@@ -167,13 +196,8 @@ export class Debugger {
     this.listener.probeFailed(probe.spec.id, message);
   }
 
-  private scope(probe: Probe) {
-    const [level] = levelsAt(this.state);
-    return scopeOf(this.state, level, { hit: probe.hits });
-  }
-
   private log(probe: Probe): void {
-    const scope = this.scope(probe);
+    const scope = this.heldScope(probe)!;
     try {
       const words = probe.logParts!.map((part) =>
         'text' in part ? part.text : formatForLog(evaluate(probe.expression(part.expression), scope)),
@@ -188,11 +212,12 @@ export class Debugger {
   private stopAt(probes: readonly Probe[]): Stop | undefined {
     if (probes.length === 0) return undefined;
     const lines = probes.every((p) => p.spec.target.kind === 'line');
-    const numbers = probes[0].condition && describeComparison(probes[0].condition, this.scope(probes[0]));
+    const scope = this.heldScope(probes[0])!;
+    const numbers = probes[0].condition && describeComparison(probes[0].condition, scope);
     return {
       reason: lines ? 'breakpoint' : 'function breakpoint',
       description: `Paused at ${this.whatIsReached(probes[0])}`,
-      text: `${this.place(probes[0])}${numbers ? `: ${numbers}` : ''} (hit ${probes[0].hits})`,
+      text: `${this.place(scope)}${numbers ? `: ${numbers}` : ''} (hit ${probes[0].hits})`,
       probeIds: probes.map((p) => p.spec.id),
     };
   }
@@ -206,13 +231,9 @@ export class Debugger {
   }
 
   /** Module and direction, e.g. `layers.3.mixer, backward`; for a gradient its parameter. */
-  private place(probe: Probe): string {
-    if (probe.spec.target.kind === 'gradient') {
-      return this.state
-        .gradientsAt(this.state.position.event)
-        .map(([name]) => name)
-        .join(', ');
-    }
+  private place(scope: Scope): string {
+    const parameter = scope.get('parameter');
+    if (typeof parameter === 'string') return parameter;
     const [level] = levelsAt(this.state);
     const { module, direction } = siteOf(level, this.state.position);
     return [module || this.state.program.name, ...(direction ? [direction] : [])].join(', ');

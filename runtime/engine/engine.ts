@@ -8,7 +8,6 @@ import type {
   TensorsArguments,
   TensorsResponse,
 } from '../../src/protocol/requests';
-import { describeNextTokens } from '../text/nextTokens';
 import { Debugger, type OutputCategory, type Stop } from './debugger';
 import type { FilterSetting } from './finding';
 import { type Frame, framesAt } from './frames';
@@ -16,7 +15,7 @@ import { gradientsOf } from './gradientHealth';
 import { type Entry, Inspector, type ScopeName } from './inspector';
 import { type Loaded, type LoadRequest, load } from './load';
 import { linesOf, type ProbeResult, type ProbeSpec } from './probes';
-import { describeGradients, describeResult } from './result';
+import { resultLines } from './result';
 import type { StepMode } from './timeline';
 
 /** What the engine tells on its own. */
@@ -110,19 +109,9 @@ export class Engine {
   private finish(): void {
     const { state } = this.current;
     const seconds = (performance.now() - this.started) / 1000;
-    for (const line of this.result()) this.listener.output(line, 'stdout');
+    for (const line of resultLines(this.current)) this.listener.output(line, 'stdout');
     this.listener.output(`${state.program.name} finished after ${formatNumber(seconds)} s.`, 'console');
     this.listener.finished();
-  }
-
-  /** The last lines of a run: classes of images, or what could follow the tokens. */
-  private result(): string[] {
-    const { state, labels, expected, tokenizer } = this.current;
-    const [output] = Object.values(state.program.outputs);
-    const answer = state.execution.tensor(output);
-    const tokens = state.program.inputs['input_ids'] !== undefined;
-    const lines = tokens ? describeNextTokens(answer, tokenizer) : describeResult(answer, labels, expected);
-    return [...lines, ...describeGradients(state)];
   }
 
   frames(): Frame[] {

@@ -118,10 +118,7 @@ function siteTensors(state: RunState, level: Level): NamedTensor[] {
   const scan = op !== undefined && kindOf(op) === 'selective_scan';
   const inputs = Object.entries((op ?? scope).inputs).filter(([, v]) => scan || v.origin !== 'parameter');
   const outputs = done ? Object.entries((op ?? scope).outputs) : [];
-  // What a gradient breakpoint's condition calls `grad`.
-  const gradients = op && done && level.pass === 'backward' ? state.gradientsAt(state.position.event) : [];
   return [
-    ...gradients.slice(0, 1).map(([, value]) => named(state, 'grad', value, 'output')),
     ...inputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'input')),
     ...outputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'output')),
   ];
@@ -169,7 +166,6 @@ export function plainNames(state: RunState, level: Level): Record<string, number
     op: site.op ?? null,
     t: site.t ?? null,
     pass: level.pass ?? 'forward',
-    parameter: state.gradientsAt(state.position.event)[0]?.[0] ?? null,
     step: 0,
   };
 }

@@ -1,10 +1,21 @@
 import { formatNumber } from '../../src/protocol/numbers';
 import type { GradientEntry } from '../../src/protocol/requests';
 import type { Tensor } from '../tensor/tensor';
+import { describeNextTokens } from '../text/nextTokens';
 import { gradientsOf } from './gradientHealth';
+import type { Loaded } from './load';
 import type { RunState } from './state';
 
-/** The last lines of a run: the most likely classes of each image of the batch, and the expected one. */
+/** The last lines of a finished run: classes of images or what could follow the tokens, loss and gradients. */
+export function resultLines({ state, labels, expected, tokenizer }: Loaded): string[] {
+  const [output] = Object.values(state.program.outputs);
+  const answer = state.execution.tensor(output);
+  const tokens = state.program.inputs['input_ids'] !== undefined;
+  const lines = tokens ? describeNextTokens(answer, tokenizer) : describeResult(answer, labels, expected);
+  return [...lines, ...describeGradients(state)];
+}
+
+/** The most likely classes of each image of the batch, and the expected one. */
 export function describeResult(
   logits: Tensor,
   labels: readonly string[],
@@ -41,7 +52,7 @@ function describeScores(
 }
 
 /** The loss and the largest and smallest gradients, when there was a backward pass. */
-export function describeGradients(state: RunState): string[] {
+function describeGradients(state: RunState): string[] {
   const { loss } = state.program.outputs;
   if (!loss) return [];
   const ranked = gradientsOf(state).sort((a, b) => b.norm - a.norm);

@@ -72,13 +72,7 @@ function scanChannel(
   for (let t = 0; t < length; t++) {
     const ut = u[uRow + t * uStep];
     const dt = delta[deltaRow + t * deltaStep];
-    const written = dt * ut;
-    let sum = 0;
-    for (let n = 0, k = t * states; n < states; n++, k++) {
-      const hn = exp(dt * A[n]) * h[n] + written * Bt[k];
-      h[n] = hn;
-      sum += hn * Ct[k];
-    }
+    let sum = stepStates(h, A, Bt, Ct, t * states, dt, dt * ut);
     sum += skip * ut;
     if (s.z) {
       const zt = s.z.data[zRow + t * s.z.strides[2]];
@@ -86,4 +80,26 @@ function scanChannel(
     }
     out[yRow + t * yStep] = sum;
   }
+}
+
+/**
+ * One time step of one channel: moves the states h (N) on and gives C_t h. A function of its own, small enough
+ * for the compiler to take exp into its loop.
+ */
+function stepStates(
+  h: Float64Array,
+  A: Float64Array,
+  Bt: Float32Array,
+  Ct: Float32Array,
+  at: number,
+  delta: number,
+  deltaU: number,
+): number {
+  let sum = 0;
+  for (let n = 0, k = at; n < h.length; n++, k++) {
+    const hn = exp(delta * A[n]) * h[n] + deltaU * Bt[k];
+    h[n] = hn;
+    sum += hn * Ct[k];
+  }
+  return sum;
 }

@@ -75,6 +75,11 @@ describe('the backward pass', () => {
     expect((await s.stopped()).text).toMatch(
       /^layers\.1\.mixer\.D: grad\.norm\(\) = [\d.e-]+ > 0 \(hit 1\)$/,
     );
+    // One op completes both gradients of a layer; each breakpoint sees its own.
+    const own = await session().start(BACKWARD, {
+      functions: [{ name: 'grad:head.*', condition: 'grad.shape[0] == 10 and grad.ndim == 1' }],
+    });
+    expect((await own.stopped()).text).toMatch(/^head\.bias: /);
     const forward = await session().start(DIGITS, { functions: [{ name: 'grad:head.bias' }] });
     expect(forward.functionAnswers[0]).toMatchObject({
       verified: false,

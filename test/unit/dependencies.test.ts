@@ -8,6 +8,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'src/extension': ['src/protocol'],
   webview: ['src/protocol'],
   'src/adapter': ['src/protocol', 'runtime', 'src/remote', 'src/doctor'],
+  'src/cli': ['src/protocol', 'runtime'],
   'src/remote': ['src/protocol'],
   'src/doctor': ['src/protocol'],
   runtime: ['src/protocol'],

@@ -10,7 +10,14 @@ export function fixture(name: string): string {
 export async function readFixture(
   name: string,
 ): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
-  const bytes = await readFile(fixture(name));
+  return readTensors(fixture(name));
+}
+
+/** The same for any path. */
+export async function readTensors(
+  path: string,
+): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
+  const bytes = await readFile(path);
   const length = Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.subarray(8, 8 + length).toString('utf8')) as Record<
     string,

@@ -50,7 +50,7 @@ export interface Locator {
   readonly line?: number;
 }
 
-export const PLAIN_NAMES = ['layer', 'direction', 'module', 'op', 't', 'pass', 'step', 'parameter', 'hit'];
+export const PLAIN_NAMES = ['layer', 'direction', 'module', 'op', 't', 'pass', 'step', 'hit'];
 
 /** A breakpoint in force: where it lies, when it holds, how often it has. */
 export class Probe {

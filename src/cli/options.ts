@@ -1,0 +1,125 @@
+import { parseArgs } from 'node:util';
+import type { FilterName, FilterSetting } from '../../runtime/engine/finding';
+import type { ProbeSpec } from '../../runtime/engine/probes';
+import { parseBreakpointName, splitBreakpointText } from '../protocol/breakpointSpec';
+
+/** A command line that cannot be understood, in one sentence. */
+export class UsageError extends Error {}
+
+/** What `scanpoint run` is asked to do. */
+export interface RunOptions {
+  model: string;
+  checkpoint?: string;
+  input?: string;
+  text?: string;
+  label?: number;
+  seed: number;
+  backward: boolean;
+  probes: ProbeSpec[];
+  filters: FilterSetting[];
+  save?: string;
+  json: boolean;
+  failOnHit: boolean;
+}
+
+export const USAGE = `Usage: scanpoint run MODEL [options]
+
+MODEL is a published name, a JSON file with the constructor's arguments, or a language model's folder.
+
+  --checkpoint FILE   weights: safetensors or a PyTorch file (random from --seed when absent)
+  --input FILE        PNG, JPEG, .npy, or a tensor file with "input" (noise from --seed when absent)
+  --text TEXT         text for a language model whose folder has a tokenizer
+  --label N           the class that is right
+  --seed N            for random weights and noise (0)
+  --backward          go on with the gradients of the cross-entropy of --label
+  --break "WHERE [if CONDITION]"
+                      report a breakpoint, e.g. "selective_scan if delta.max() > 0.1"; may be given again
+  --break-on LIST     report nan, inf, exploding[=NORM], vanishing[=NORM], separated by commas
+  --save FILE         write inputs, logits, layers, scans and gradients as safetensors
+  --json              one JSON object on standard output instead of text
+  --fail-on-hit       exit with 3 when a breakpoint or a filter was hit
+
+Exit code: 0, 1 for a fault of the input, 3 for a hit with --fail-on-hit.`;
+
+const FLAGS = {
+  checkpoint: { type: 'string' },
+  input: { type: 'string' },
+  text: { type: 'string' },
+  label: { type: 'string' },
+  seed: { type: 'string' },
+  backward: { type: 'boolean' },
+  break: { type: 'string', multiple: true },
+  'break-on': { type: 'string' },
+  save: { type: 'string' },
+  json: { type: 'boolean' },
+  'fail-on-hit': { type: 'boolean' },
+} as const;
+
+/** Reads the arguments behind `run`. Throws a `UsageError`. */
+export function readRunOptions(args: string[]): RunOptions {
+  const { values, positionals } = parse(args);
+  if (positionals.length !== 1) {
+    throw new UsageError(
+      positionals.length === 0
+        ? '"scanpoint run" needs a model.'
+        : `"scanpoint run" takes one model, not ${positionals.length}.`,
+    );
+  }
+  return {
+    model: positionals[0],
+    checkpoint: values.checkpoint,
+    input: values.input,
+    text: values.text,
+    label: count('label', values.label),
+    seed: count('seed', values.seed) ?? 0,
+    backward: values.backward ?? false,
+    probes: (values.break ?? []).map(readBreak),
+    filters: readFilters(values['break-on']),
+    save: values.save,
+    json: values.json ?? false,
+    failOnHit: values['fail-on-hit'] ?? false,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: FLAGS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ')[0].replace(/\.?$/, '.'));
+  }
+}
+
+function count(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0 && text.trim() !== '') return value;
+  throw new UsageError(`--${name} takes a whole number from 0, not "${text}".`);
+}
+
+/** `WHERE if CONDITION` as a probe. */
+function readBreak(text: string, index: number): ProbeSpec {
+  const { name, logMessage } = splitBreakpointText(text);
+  const [where, condition] = splitOnce(name, ' if ');
+  return { id: index + 1, target: parseBreakpointName(where), condition, logMessage };
+}
+
+function splitOnce(text: string, mark: string): [string, string | undefined] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+const FILTERS: readonly FilterName[] = ['nan', 'inf', 'exploding', 'vanishing'];
+
+function readFilters(list: string | undefined): FilterSetting[] {
+  return (list ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((word) => {
+      const [name, limit] = splitOnce(word.trim(), '=');
+      const filter = FILTERS.find((f) => f === name);
+      if (!filter) throw new UsageError(`--break-on knows ${FILTERS.join(', ')}, not "${name}".`);
+      if (limit === undefined) return { filter };
+      if (!(Number(limit) >= 0)) throw new UsageError(`--break-on ${name} takes a number, not "${limit}".`);
+      return { filter, threshold: Number(limit) };
+    });
+}
