@@ -1,5 +1,6 @@
-/** Bundles the extension, the adapter, the engine's thread, the command line and the webviews into dist/. */
+/** Bundles the extension, the adapter, the engine's thread, the command line, the kernels and the webviews into dist/. */
 import { rm } from 'node:fs/promises';
+import asc from 'assemblyscript/asc';
 import { build } from 'esbuild';
 
 const minify = process.argv.includes('--minify');
@@ -10,7 +11,25 @@ const node = { ...shared, platform: 'node', target: 'node20', format: 'cjs' };
 
 const mapped = { outdir: 'dist', sourcemap: true, sourcesContent: false };
 
+/** The SIMD kernels; they run on memory that the caller gives. */
+async function buildKernels() {
+  const flags = [
+    '--outFile',
+    'dist/kernels.wasm',
+    '--enable',
+    'simd',
+    '-O3',
+    '--runtime',
+    'stub',
+    '--noAssert',
+    '--importMemory',
+  ];
+  const { error, stderr } = await asc.main(['runtime/kernels/assembly/index.ts', ...flags]);
+  if (error) throw new Error(`The kernels do not compile: ${stderr.toString()}`);
+}
+
 await Promise.all([
+  buildKernels(),
   build({
     ...node,
     entryPoints: { extension: 'src/extension/extension.ts' },

@@ -1,27 +1,55 @@
 import type { Tensor } from '../tensor/tensor';
+import { native } from './native';
 
 /**
- * y (B, M, N) = x (B, M, K) w (N, K)^T + bias (N). `x` and `y` may be any strided view; `w` is row-major.
- * Three rows by four columns at a time, so that each loaded value is used several times.
+ * y (B, M, N) = x (B, M, K) w (N, K)^T + bias (N). `x` and `y` may be any strided view; `w` is row-major. Done by
+ * the SIMD kernel where there is one, else three rows by four columns at a time.
  */
 export function linear(x: Tensor, w: Float32Array, bias: Float32Array | undefined, y: Tensor): void {
   const [batch, rows, inner] = x.shape;
   const columns = y.shape[2];
   const packed = new Float32Array(rows * inner);
+  const simd = native();
   for (let b = 0; b < batch; b++) {
     packRows(x, b, packed);
-    multiply(
-      packed,
-      w,
-      bias,
-      rows,
-      columns,
-      inner,
-      y.data,
-      y.offset + b * y.strides[0],
-      y.strides[1],
-      y.strides[2],
-    );
+    const out: Target = {
+      y: y.data,
+      start: y.offset + b * y.strides[0],
+      stepRow: y.strides[1],
+      stepColumn: y.strides[2],
+    };
+    if (!simd) multiply(packed, w, bias, rows, columns, inner, out);
+    // A product whose columns lie side by side in y is the transposed product.
+    else if (out.stepRow === 1)
+      copyOut(simd.multiply(w, packed, columns, rows, inner), bias, rows, columns, out, true);
+    else copyOut(simd.multiply(packed, w, rows, columns, inner), bias, rows, columns, out, false);
+  }
+}
+
+/** Where a product goes. */
+interface Target {
+  y: Float32Array;
+  start: number;
+  stepRow: number;
+  stepColumn: number;
+}
+
+function copyOut(
+  from: { y: Float32Array; stride: number },
+  bias: Float32Array | undefined,
+  rows: number,
+  columns: number,
+  { y, start, stepRow, stepColumn }: Target,
+  transposed: boolean,
+): void {
+  const [outer, inner] = transposed ? [columns, rows] : [rows, columns];
+  const [stepOuter, stepInner] = transposed ? [stepColumn, stepRow] : [stepRow, stepColumn];
+  for (let i = 0; i < outer; i++) {
+    const row = i * from.stride;
+    let at = start + i * stepOuter;
+    for (let j = 0; j < inner; j++, at += stepInner) {
+      y[at] = from.y[row + j] + (bias ? bias[transposed ? i : j] : 0);
+    }
   }
 }
 
@@ -54,10 +82,7 @@ function multiply(
   rows: number,
   columns: number,
   inner: number,
-  y: Float32Array,
-  start: number,
-  stepRow: number,
-  stepColumn: number,
+  { y, start, stepRow, stepColumn }: Target,
 ): void {
   for (let n = 0; n < columns; n += COLUMNS) {
     const width = Math.min(COLUMNS, columns - n);

@@ -1,3 +1,5 @@
+import { closest } from '../../src/protocol/spelling';
+
 /** A wrong model configuration, in one sentence. */
 export class ConfigError extends Error {}
 
@@ -76,23 +78,4 @@ export class Arguments {
       `${this.owner}'s argument ${name} is ${JSON.stringify(value)}; it takes ${expected}.`,
     );
   }
-}
-
-/** The known word within two edits of `word`, if there is one. */
-export function closest(word: string, known: readonly string[]): string | undefined {
-  const ranked = known.map((k) => ({ k, d: distance(word, k) })).sort((a, b) => a.d - b.d);
-  return ranked[0] && ranked[0].d <= 2 ? ranked[0].k : undefined;
-}
-
-/** Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length];
 }

@@ -1,6 +1,7 @@
 /** Vim's constructor arguments, by their original names, turned into the configuration that the model reads. */
 
-import { Arguments, ConfigError, closest } from './arguments';
+import { closest } from '../../src/protocol/spelling';
+import { Arguments, ConfigError } from './arguments';
 import type { MixerConfig } from './mixer';
 
 export interface VimConfig {

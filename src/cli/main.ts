@@ -1,5 +1,6 @@
 /** `scanpoint` on the command line: the engine without an editor. */
 import { join } from 'node:path';
+import { useNativeFile } from '../../runtime/kernels/nativeFile';
 import { readRunOptions, USAGE } from './options';
 import { run } from './run';
 
@@ -16,6 +17,7 @@ async function main(args: string[]): Promise<number> {
   return 1;
 }
 
+useNativeFile(join(__dirname, 'kernels.wasm'));
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

@@ -1,5 +1,5 @@
 import { BreakpointSpecError, matchGlob } from '../../../src/protocol/breakpointSpec';
-import { closest } from '../../models/arguments';
+import { closest } from '../../../src/protocol/spelling';
 import type { Program } from '../../program/program';
 import type { Location, Locator } from './probe';
 

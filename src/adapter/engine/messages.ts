@@ -2,10 +2,8 @@
 import type { OutputCategory, Stop } from '../../../runtime/engine/debugger';
 import type { Engine } from '../../../runtime/engine/engine';
 
-type Methods = Omit<Engine, never>;
-
 /** The engine's methods that may be called from the adapter. */
-export type EngineMethod = keyof Methods;
+export type EngineMethod = keyof Engine;
 
 export interface Call {
   id: number;
