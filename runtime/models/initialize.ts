@@ -37,8 +37,12 @@ export function initialValues(
 ): Float32Array {
   const random = new Random(name, seed);
   const fanIn = shape.slice(1).reduce((n, size) => n * size, 1);
-  const fill = (value: (i: number) => number) =>
-    Float32Array.from({ length: fanIn * (shape[0] ?? 1) }, (_, i) => value(i));
+  const fill = (value: (i: number) => number) => {
+    const values = new Float32Array(fanIn * (shape[0] ?? 1));
+    // A plain loop: Float32Array.from over a length is five times slower, and a model has millions of these.
+    for (let i = 0; i < values.length; i++) values[i] = value(i);
+    return values;
+  };
   const uniform = (bound: number) => fill(() => (2 * random.uniform() - 1) * bound);
   if (/A(_b)?_log$/.test(name)) return fill((i) => Math.log((i % shape[1]) + 1)); // S4D-real: A = -1 .. -N
   if (/\.D(_b)?$/.test(name) || /norm(_f)?\.weight$/.test(name)) return fill(() => 1);
