@@ -311,7 +311,9 @@ export class EmbeddedSession extends RequestServer {
       hitBreakpointIds: stop.probeIds,
     });
     this.sendEvent(event);
-    if (stop.reason !== 'step' && stop.text) this.output(`${stop.description}: ${stop.text}`, 'console');
+    // The editor shows an exception's details only once it has been touched; the console always does.
+    const why = stop.exception?.details ?? stop.text;
+    if (stop.reason !== 'step' && why) this.output(`${stop.description}: ${why}`, 'console');
   }
 
   private onProbeFailed(id: number, message: string): void {
