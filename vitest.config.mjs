@@ -14,6 +14,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 900_000,
+          retry: 1, // a window that swallowed a key is opened anew
           fileParallelism: false,
         },
       },
