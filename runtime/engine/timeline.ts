@@ -79,7 +79,3 @@ export class Timeline {
     }
   }
 }
-
-export function samePosition(a: Position, b: Position): boolean {
-  return a.event === b.event && a.phase === b.phase && a.t === b.t;
-}

@@ -21,11 +21,6 @@ export interface Scope {
   readonly trace: Trace;
 }
 
-export function isWithin(scope: Scope | undefined, ancestor: Scope): boolean {
-  for (let s = scope; s; s = s.parent) if (s === ancestor) return true;
-  return false;
-}
-
 /** The scope itself and its parents, innermost first. */
 export function scopeChain(scope: Scope): Scope[] {
   const chain: Scope[] = [];

@@ -141,13 +141,6 @@ export class DebugSession {
     await this.waitForPaused();
   }
 
-  /** What the box in the editor says at a stop because of an exception. */
-  async exceptionText(): Promise<string> {
-    const widget = this.page.locator('.exception-widget');
-    await widget.first().waitFor();
-    return (await widget.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
-  }
-
   /** Remembers what came so far: a test that sets the program going by other means (a command) calls this first. */
   mark(): void {
     const { starts, stops, ends } = this.traffic;
