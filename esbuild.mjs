@@ -11,25 +11,21 @@ const node = { ...shared, platform: 'node', target: 'node20', format: 'cjs' };
 
 const mapped = { outdir: 'dist', sourcemap: true, sourcesContent: false };
 
-/** The SIMD kernels; they run on memory that the caller gives. */
-async function buildKernels() {
+/** The SIMD kernels in two builds; they run on memory that the caller gives and may share. */
+async function buildKernels(build, features) {
   const flags = [
-    '--outFile',
-    'dist/kernels.wasm',
-    '--enable',
-    'simd',
-    '-O3',
-    '--runtime',
-    'stub',
-    '--noAssert',
-    '--importMemory',
+    ...['--outFile', `dist/kernels.${build}.wasm`],
+    ...features.flatMap((feature) => ['--enable', feature]),
+    ...['-O3', '--runtime', 'stub', '--noAssert'],
+    ...['--importMemory', '--sharedMemory', '--initialMemory', '1', '--maximumMemory', '65536'],
   ];
   const { error, stderr } = await asc.main(['runtime/kernels/assembly/index.ts', ...flags]);
   if (error) throw new Error(`The kernels do not compile: ${stderr.toString()}`);
 }
 
 await Promise.all([
-  buildKernels(),
+  buildKernels('strict', ['simd', 'threads']),
+  buildKernels('relaxed', ['simd', 'threads', 'relaxed-simd']),
   build({
     ...node,
     entryPoints: { extension: 'src/extension/extension.ts' },

@@ -53,7 +53,8 @@ export function patchConvolution(
     }
     const shape = [1, gridH * gridW, inner];
     const out = new Tensor(y.data, [1, ...y.shape.slice(1)], y.strides, y.offset + b * y.strides[0]);
-    linear(new Tensor(unfolded, shape, rowMajor(shape)), weight.toArray(), bias?.toArray(), out);
+    const matrix = new Tensor(weight.toArray(), [weight.shape[0], inner]);
+    linear(new Tensor(unfolded, shape, rowMajor(shape)), matrix, bias, out);
   }
 }
 

@@ -1,28 +1,35 @@
-import type { Tensor } from '../tensor/tensor';
+import { type Tensor, view } from '../tensor/tensor';
 import { native } from './native';
+import { matmul } from './native/matmul';
 
 /**
- * y (B, M, N) = x (B, M, K) w (N, K)^T + bias (N). `x` and `y` may be any strided view; `w` is row-major. Done by
- * the SIMD kernel where there is one, else three rows by four columns at a time.
+ * y (B, M, N) = x (B, M, K) w (N, K)^T + bias (N). All may be any strided view. Done by the SIMD kernel where
+ * there is one, else three rows by four columns at a time.
  */
-export function linear(x: Tensor, w: Float32Array, bias: Float32Array | undefined, y: Tensor): void {
+export function linear(x: Tensor, w: Tensor, bias: Tensor | undefined, y: Tensor): void {
+  const simd = native();
+  if (!simd) {
+    plainLinear(x, w, bias, y);
+    return;
+  }
+  const b = w.with(view.transpose(w, 0, 1));
+  for (let i = 0; i < x.shape[0]; i++) {
+    const a = x.with(view.select(x, 0, i));
+    matmul(simd, { a, b, c: y.with(view.select(y, 0, i)), bias, biasOf: 'columns' });
+  }
+}
+
+/** The same in plain TypeScript. */
+export function plainLinear(x: Tensor, weight: Tensor, biases: Tensor | undefined, y: Tensor): void {
   const [batch, rows, inner] = x.shape;
   const columns = y.shape[2];
   const packed = new Float32Array(rows * inner);
-  const simd = native();
+  const [w, bias] = [weight.toArray(), biases?.toArray()];
   for (let b = 0; b < batch; b++) {
     packRows(x, b, packed);
-    const out: Target = {
-      y: y.data,
-      start: y.offset + b * y.strides[0],
-      stepRow: y.strides[1],
-      stepColumn: y.strides[2],
-    };
-    if (!simd) multiply(packed, w, bias, rows, columns, inner, out);
-    // A product whose columns lie side by side in y is the transposed product.
-    else if (out.stepRow === 1)
-      copyOut(simd.multiply(w, packed, columns, rows, inner), bias, rows, columns, out, true);
-    else copyOut(simd.multiply(packed, w, rows, columns, inner), bias, rows, columns, out, false);
+    const start = y.offset + b * y.strides[0];
+    const out: Target = { y: y.data, start, stepRow: y.strides[1], stepColumn: y.strides[2] };
+    multiply(packed, w, bias, rows, columns, inner, out);
   }
 }
 
@@ -32,25 +39,6 @@ interface Target {
   start: number;
   stepRow: number;
   stepColumn: number;
-}
-
-function copyOut(
-  from: { y: Float32Array; stride: number },
-  bias: Float32Array | undefined,
-  rows: number,
-  columns: number,
-  { y, start, stepRow, stepColumn }: Target,
-  transposed: boolean,
-): void {
-  const [outer, inner] = transposed ? [columns, rows] : [rows, columns];
-  const [stepOuter, stepInner] = transposed ? [stepColumn, stepRow] : [stepRow, stepColumn];
-  for (let i = 0; i < outer; i++) {
-    const row = i * from.stride;
-    let at = start + i * stepOuter;
-    for (let j = 0; j < inner; j++, at += stepInner) {
-      y[at] = from.y[row + j] + (bias ? bias[transposed ? i : j] : 0);
-    }
-  }
 }
 
 function packRows(x: Tensor, b: number, packed: Float32Array): void {
@@ -75,6 +63,7 @@ const ROWS = 3;
 const COLUMNS = 4;
 /** The sums of one block, row by row. */
 const block = new Float64Array(ROWS * COLUMNS);
+
 function multiply(
   x: Float32Array,
   w: Float32Array,

@@ -1,6 +1,6 @@
 /** `scanpoint` on the command line: the engine without an editor. */
 import { join } from 'node:path';
-import { useNativeFile } from '../../runtime/kernels/nativeFile';
+import { useNativeFolder } from '../../runtime/kernels/native/file';
 import { readRunOptions, USAGE } from './options';
 import { run } from './run';
 
@@ -17,7 +17,7 @@ async function main(args: string[]): Promise<number> {
   return 1;
 }
 
-useNativeFile(join(__dirname, 'kernels.wasm'));
+useNativeFolder(__dirname);
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

@@ -19,32 +19,40 @@ export function linearBackward(
   dy: Tensor,
   { dx, dweight, dbias }: LayerGradients,
 ): void {
-  if (dx) linear(dy, weight.with(view.transpose(weight, 0, 1)).toArray(), undefined, dx);
+  if (dx) linear(dy, weight.with(view.transpose(weight, 0, 1)), undefined, dx);
   if (dweight) weightGradient(x, dy, dweight);
   if (dbias) biasGradient(dy, dbias);
 }
 
 /** One matrix product over all tokens of the batch: (N, B M) times (B M, K). */
 function weightGradient(x: Tensor, dy: Tensor, dweight: Tensor): void {
-  const rows = dy.shape[2];
-  const shape = [1, rows, dy.shape[0] * dy.shape[1]];
-  const perFeature = new Tensor(featureMajor(dy), shape, rowMajor(shape));
   const to = { shape: [1, ...dweight.shape], strides: [0, ...dweight.strides], offset: dweight.offset };
-  linear(perFeature, featureMajor(x), undefined, dweight.with(to));
+  linear(featureMajor(dy, 1), featureMajor(x, 0), undefined, dweight.with(to));
+}
+
+/** x (B, M, K) as (K, B M), with `lead` axes of size 1 before: a view where the tokens are evenly spaced. */
+function featureMajor(x: Tensor, lead: number): Tensor {
+  const [batch, rows, width] = x.shape;
+  const [stepBatch, stepRow, stepFeature] = x.strides;
+  const one = (step: number) => new Array<number>(lead).fill(step);
+  const shape = [...one(1), width, batch * rows];
+  if (batch === 1 || stepBatch === rows * stepRow)
+    return x.with({ shape, strides: [...one(0), stepFeature, stepRow], offset: x.offset });
+  return new Tensor(packed(x), shape, rowMajor(shape));
 }
 
 /** x (B, M, K) as (K, B M), row-major. */
-function featureMajor(x: Tensor): Float32Array {
+function packed(x: Tensor): Float32Array {
   const [batch, rows, width] = x.shape;
   const [stepBatch, stepRow, stepFeature] = x.strides;
-  const packed = new Float32Array(numel(x.shape));
+  const to = new Float32Array(numel(x.shape));
   for (let b = 0, k = 0; b < batch; b++) {
     for (let m = 0; m < rows; m++, k++) {
       let at = x.offset + b * stepBatch + m * stepRow;
-      for (let j = 0; j < width; j++, at += stepFeature) packed[j * batch * rows + k] = x.data[at];
+      for (let j = 0; j < width; j++, at += stepFeature) to[j * batch * rows + k] = x.data[at];
     }
   }
-  return packed;
+  return to;
 }
 
 function biasGradient(dy: Tensor, dbias: Tensor): void {

@@ -20,8 +20,7 @@ export const linear: OpKind = {
     });
     return { y: { shape: [...x.shape.slice(0, -1), weight.shape[0]], axes: [...x.axes.slice(0, -1), 'E'] } };
   },
-  run: ({ x, weight, bias }, { y }) =>
-    multiply(threeAxes(x), weight.toArray(), bias?.toArray(), threeAxes(y)),
+  run: ({ x, weight, bias }, { y }) => multiply(threeAxes(x), weight, bias, threeAxes(y)),
   backward: {
     reads: ['x', 'weight'],
     run: ({ x, weight, dy }, g) =>
@@ -38,8 +37,7 @@ export const project: OpKind = {
     });
     return { y: { shape: [x.shape[0], weight.shape[0], x.shape[2]], axes: ['B', 'D', 'L'] } };
   },
-  run: ({ x, weight, bias }, { y }) =>
-    multiply(channelsLast(x), weight.toArray(), bias?.toArray(), channelsLast(y)),
+  run: ({ x, weight, bias }, { y }) => multiply(channelsLast(x), weight, bias, channelsLast(y)),
   backward: {
     reads: ['x', 'weight'],
     run: ({ x, weight, dy }, g) =>

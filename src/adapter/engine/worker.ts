@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Engine } from '../../../runtime/engine/engine';
-import { useNativeFile } from '../../../runtime/kernels/nativeFile';
+import { useNativeFolder } from '../../../runtime/kernels/native/file';
 import { type Call, type EngineEvent, PAUSE, type Reply, WAITING, type WorkerSetup } from './messages';
 
 const port = parentPort!;
 const { control, root } = workerData as WorkerSetup;
 const cells = new Int32Array(control);
 
-useNativeFile(join(__dirname, 'kernels.wasm'));
+useNativeFolder(__dirname);
 
 const tell = (event: EngineEvent): void => port.postMessage(event);
 

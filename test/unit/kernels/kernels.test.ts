@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silu, siluOf, softplus, softplusOf } from '../../../runtime/kernels/activation';
 import { causalConv1d, patchConvolution } from '../../../runtime/kernels/convolution';
 import { zip } from '../../../runtime/kernels/elementwise';
 import { exp } from '../../../runtime/kernels/exp';
 import { linear } from '../../../runtime/kernels/linear';
-import { useNative } from '../../../runtime/kernels/native';
 import { layerNorm, rmsNorm } from '../../../runtime/kernels/norm';
 import { selectiveScan } from '../../../runtime/kernels/selectiveScan';
 import { Recurrence } from '../../../runtime/models/recurrence';
@@ -37,59 +35,6 @@ function expectClose(actual: Tensor, expected: (index: number[]) => number, tole
 const sum = (n: number, f: (i: number) => number) =>
   Array.from({ length: n }, (_, i) => f(i)).reduce((a, b) => a + b, 0);
 
-/** The built kernels; the plain ones stay in use for the other tests. */
-const module = readFileSync(new URL('../../../dist/kernels.wasm', import.meta.url));
-afterEach(() => {
-  useNative(undefined);
-});
-
-describe('the SIMD product', () => {
-  it('is the plain one to float32, at any size, stride and bias', () => {
-    fc.assert(
-      fc.property(
-        size,
-        fc.nat(40),
-        fc.nat(40),
-        fc.nat(70),
-        fc.boolean(),
-        fc.boolean(),
-        (b, m, n, k, turned, biased) => {
-          const shape = [b, m + 1, n + 1];
-          const [x, w, bias] = [random([b, m + 1, k + 1]), random([n + 1, k + 1], 2), random([n + 1], 3)];
-          const run = (native: boolean): Tensor => {
-            expect(useNative(native ? module : undefined)).toBe(native);
-            const made = zeros(turned ? [b, n + 1, m + 1] : shape);
-            const y = turned ? made.with(view.transpose(made, 1, 2)) : made;
-            linear(x, w.data, biased ? bias.data : undefined, y);
-            return y;
-          };
-          const plain = run(false);
-          expectClose(run(true), (index) => plain.at(...index), 1e-5);
-        },
-      ),
-      { numRuns: 200 },
-    );
-  });
-
-  it('passes NaN and Inf on to their own row and column only', () => {
-    useNative(module);
-    const [x, w, y] = [random([1, 9, 5]), random([11, 5], 2), zeros([1, 9, 11])];
-    x.data[2 * 5 + 1] = Number.NaN;
-    w.data[3 * 5] = Infinity;
-    linear(x, w.data, undefined, y);
-    for (let r = 0; r < 9; r++)
-      for (let c = 0; c < 11; c++)
-        expect(Number.isFinite(y.at(0, r, c)), `${r} ${c}`).toBe(r !== 2 && c !== 3);
-  });
-
-  it('is left to the plain one where WebAssembly cannot run it', () => {
-    expect(useNative(new Uint8Array([0, 1, 2]))).toBe(false);
-    const [x, w, y] = [random([1, 2, 3]), random([2, 3], 2), zeros([1, 2, 2])];
-    linear(x, w.data, undefined, y);
-    expectClose(y, ([, r, c]) => sum(3, (j) => x.at(0, r, j) * w.at(c, j)));
-  });
-});
-
 describe('kernels against their formulas', () => {
   it('linear, on any strides of x and y', () => {
     fc.assert(
@@ -108,7 +53,7 @@ describe('kernels against their formulas', () => {
           const made = zeros(turnY ? [b, n, m] : [b, m, n]);
           const y = turnY ? made.with(view.transpose(made, 1, 2)) : made;
           const [w, bias] = [random([n, k], 2), random([n], 3)];
-          linear(x, w.data, biased ? bias.data : undefined, y);
+          linear(x, w, biased ? bias : undefined, y);
           expectClose(
             y,
             ([i, r, c]) => sum(k, (j) => x.at(i, r, j) * w.at(c, j)) + (biased ? bias.at(c) : 0),
