@@ -32,6 +32,7 @@ await Promise.all([
     outdir: 'dist',
     external: ['vscode'],
   }),
+  build({ ...node, entryPoints: { 'kernels.helper': 'runtime/kernels/native/helper.ts' }, outdir: 'dist' }),
   build({ ...node, entryPoints: { adapter: 'src/adapter/main.ts' }, outdir: 'dist' }),
   // The map tells which line of runtime/models built an op, so it is part of the product.
   build({ ...node, ...mapped, entryPoints: { engine: 'src/adapter/engine/worker.ts' } }),
@@ -39,6 +40,7 @@ await Promise.all([
     ...node,
     ...mapped,
     entryPoints: { cli: 'src/cli/main.ts' },
+    loader: { '.py': 'text' },
     banner: { js: '#!/usr/bin/env node' },
   }),
   build({

@@ -1,6 +1,8 @@
 import type { Tensor } from '../tensor/tensor';
 import { map } from './elementwise';
 import { exp } from './exp';
+import { native } from './native';
+import { elementwise } from './native/rows';
 
 /** SiLU: x sigmoid(x). */
 export const silu = (x: number): number => x / (1 + exp(-x));
@@ -13,8 +15,22 @@ export function softplus(x: number): number {
   return e < 1e-5 ? e - (e * e) / 2 : Math.log(1 + e);
 }
 
-/** y = silu(x), element by element. */
+/** y = silu(x), element by element; any strides. */
 export function siluOf(x: Tensor, y: Tensor): void {
+  const simd = native();
+  if (simd) elementwise(simd, 'silu', [x], y);
+  else plainSiluOf(x, y);
+}
+
+/** y = softplus(x), element by element; any strides. */
+export function softplusOf(x: Tensor, y: Tensor): void {
+  const simd = native();
+  if (simd) elementwise(simd, 'softplus', [x], y);
+  else plainSoftplusOf(x, y);
+}
+
+/** `siluOf` in plain TypeScript. */
+export function plainSiluOf(x: Tensor, y: Tensor): void {
   if (!bothContiguous(x, y)) {
     map(x, y, silu);
     return;
@@ -23,8 +39,8 @@ export function siluOf(x: Tensor, y: Tensor): void {
   for (let i = 0; i < from.length; i++) to[i] = silu(from[i]);
 }
 
-/** y = softplus(x), element by element. */
-export function softplusOf(x: Tensor, y: Tensor): void {
+/** `softplusOf` in plain TypeScript. */
+export function plainSoftplusOf(x: Tensor, y: Tensor): void {
   if (!bothContiguous(x, y)) {
     map(x, y, softplus);
     return;

@@ -1,4 +1,51 @@
 import type { Tensor } from '../tensor/tensor';
+import { native } from './native';
+import { elementwise } from './native/rows';
+
+type Unary = (x: Tensor, y: Tensor) => void;
+type Binary = (a: Tensor, b: Tensor, y: Tensor) => void;
+
+/** y = f(x), element by element, any strides: by the SIMD kernel of a name where there are any, else by `f`. */
+export function unary(kernel: string, f: (x: number) => number): Unary {
+  return (x, y) => {
+    const simd = native();
+    if (simd) elementwise(simd, kernel, [x], y);
+    else map(x, y, f);
+  };
+}
+
+/** y = f(a, b), with a and b broadcast to y's shape from the last axis, as in PyTorch; else like `unary`. */
+export function binary(kernel: string, f: (a: number, b: number) => number): Binary {
+  return (a, b, y) => {
+    const simd = native();
+    if (simd) elementwise(simd, kernel, [expand(a, y.shape), expand(b, y.shape)], y);
+    else zip(a, b, y, f);
+  };
+}
+
+/** y = e^x */
+export const exp = unary('exponential', Math.exp);
+/** y = -x */
+export const neg = unary('neg', (x) => -x);
+/** y = a + b */
+export const add = binary('add', (a, b) => a + b);
+/** y = a b */
+export const mul = binary('mul', (a, b) => a * b);
+
+/** y = x by */
+export function scale(x: Tensor, by: number, y: Tensor): void {
+  const simd = native();
+  if (simd) elementwise(simd, 'scale', [x], y, by);
+  else map(x, y, (v) => v * by);
+}
+
+/** Copies x into y, which has the same shape. */
+export function copy(x: Tensor, y: Tensor): void {
+  const simd = native();
+  // Elsewhere the way into the kernels' memory would be copies too.
+  if (simd?.memory.holds(x.data) && simd.memory.holds(y.data)) elementwise(simd, 'copy', [x], y);
+  else map(x, y, (v) => v);
+}
 
 /** y = f(x), element by element; any strides. */
 export function map(x: Tensor, y: Tensor, f: (x: number) => number): void {
@@ -15,11 +62,6 @@ export function zip(a: Tensor, b: Tensor, y: Tensor, f: (a: number, b: number) =
       y.data[at] = f(a.data[fromA], b.data[fromB]);
     }
   });
-}
-
-/** Copies x into y, which has the same shape. */
-export function copy(x: Tensor, y: Tensor): void {
-  map(x, y, (v) => v);
 }
 
 /** x seen with a larger shape: repeated axes get stride 0. */

@@ -1,7 +1,29 @@
 import type { Tensor } from '../tensor/tensor';
+import { native } from './native';
+import { norm } from './native/norm';
 
 /** RMSNorm over the last axis: y = x / sqrt(mean(x^2) + eps) * weight (Zhang & Sennrich 2019). */
 export function rmsNorm(x: Tensor, weight: Tensor, bias: Tensor | undefined, eps: number, y: Tensor): void {
+  const simd = native();
+  if (simd) norm(simd, { x, weight, eps, centered: false }, bias, y);
+  else plainRmsNorm(x, weight, bias, eps, y);
+}
+
+/** LayerNorm over the last axis: y = (x - mean) / sqrt(var + eps) * weight + bias (Ba et al. 2016). */
+export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor | undefined, eps: number, y: Tensor): void {
+  const simd = native();
+  if (simd) norm(simd, { x, weight, eps, centered: true }, bias, y);
+  else plainLayerNorm(x, weight, bias, eps, y);
+}
+
+/** `rmsNorm` in plain TypeScript. */
+export function plainRmsNorm(
+  x: Tensor,
+  weight: Tensor,
+  bias: Tensor | undefined,
+  eps: number,
+  y: Tensor,
+): void {
   normRows(x, weight, bias, y, (at, step, length) => {
     let square = 0;
     for (let i = 0; i < length; i++, at += step) square += x.data[at] * x.data[at];
@@ -9,8 +31,14 @@ export function rmsNorm(x: Tensor, weight: Tensor, bias: Tensor | undefined, eps
   });
 }
 
-/** LayerNorm over the last axis: y = (x - mean) / sqrt(var + eps) * weight + bias (Ba et al. 2016). */
-export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor | undefined, eps: number, y: Tensor): void {
+/** `layerNorm` in plain TypeScript. */
+export function plainLayerNorm(
+  x: Tensor,
+  weight: Tensor,
+  bias: Tensor | undefined,
+  eps: number,
+  y: Tensor,
+): void {
   normRows(x, weight, bias, y, (at, step, length) => {
     let sum = 0;
     for (let i = 0, k = at; i < length; i++, k += step) sum += x.data[k];

@@ -1,10 +1,19 @@
 import type { Tensor } from '../tensor/tensor';
+import { native } from './native';
+import { rope as turn } from './native/rope';
 
 /**
  * Rotary position embedding over pairs of features (Su et al. 2021), as Vim applies it to patches:
- * x (B, M, E), cos and sin (M', E). With an odd M the first token (the class token) is left as it is.
+ * x (B, M, E) with an even E, cos and sin (M', E). With an odd M the first token (the class token) is left as it is.
  */
 export function rope(x: Tensor, cos: Tensor, sin: Tensor, y: Tensor): void {
+  const simd = native();
+  if (simd) turn(simd, x, { cos, sin }, y, false);
+  else plainRope(x, cos, sin, y);
+}
+
+/** The same in plain TypeScript. */
+export function plainRope(x: Tensor, cos: Tensor, sin: Tensor, y: Tensor): void {
   const [batch, tokens, width] = x.shape;
   const first = tokens % 2;
   for (let b = 0; b < batch; b++) {

@@ -1,5 +1,7 @@
 import type { Tensor } from '../tensor/tensor';
 import { exp } from './exp';
+import { native } from './native';
+import { selectiveScan as nativeSelectiveScan } from './native/selectiveScan';
 
 /** The tensors of one selective scan, by the paper's names (Gu & Dao 2023, Algorithm 2). */
 export interface ScanTensors {
@@ -21,10 +23,17 @@ export interface ScanTensors {
 
 /**
  * Selective scan: h[t] = exp(delta[t] A) h[t-1] + delta[t] B[t] u[t]; y[t] = (C[t] h[t] + D u[t]) silu(z[t]).
- * Writes y (B, D, L). The state is held in float64, so this is also the accurate one of the two forms; the
- * plain recurrence that a person steps through lives in models/recurrence.ts.
+ * Writes y (B, D, L); all may be any strided view. Done by the SIMD kernel where there is one. The plain
+ * recurrence that a person steps through lives in models/recurrence.ts.
  */
 export function selectiveScan(s: ScanTensors, y: Tensor): void {
+  const simd = native();
+  if (simd) nativeSelectiveScan(simd, s, y);
+  else plainSelectiveScan(s, y);
+}
+
+/** The same in plain TypeScript. The state is held in float64, so this is also the accurate one of the forms. */
+export function plainSelectiveScan(s: ScanTensors, y: Tensor): void {
   const [batch, channels, length] = s.u.shape;
   const states = s.A.shape[1];
   const Bt = new Float32Array(length * states);
@@ -73,7 +82,7 @@ function scanChannel(
     const ut = u[uRow + t * uStep];
     const dt = delta[deltaRow + t * deltaStep];
     let sum = stepStates(h, A, Bt, Ct, t * states, dt, dt * ut);
-    sum += skip * ut;
+    if (s.D) sum += skip * ut;
     if (s.z) {
       const zt = s.z.data[zRow + t * s.z.strides[2]];
       sum *= zt / (1 + exp(-zt));

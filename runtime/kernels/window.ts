@@ -2,6 +2,7 @@ import type { TensorDataArguments, TensorDataResponse } from '../../src/protocol
 import type { Summary } from '../../src/protocol/summary';
 import { isContiguous, type Tensor } from '../tensor/tensor';
 import { summarize } from './summary';
+import { windowCells } from './windowCells';
 
 export type WindowArguments = Omit<TensorDataArguments, 'id' | 'stop'>;
 export type TensorWindow = Omit<TensorDataResponse, 'id' | 'stop'>;
@@ -17,7 +18,7 @@ interface Span {
 
 /**
  * A 2-D window of a tensor, reduced to at most `maxRows` x `maxColumns` cells; a cell holds the element of
- * largest magnitude with its sign, and NaN before any number. The cost is that of the window, not of the
+ * largest magnitude with its sign (the positive one of equals), and NaN before any number. The cost is that of the window, not of the
  * tensor. `rowAxis` and `columnAxis` of the reply are -1 for the axis that a tensor of rank 0 or 1 lacks:
  * rank 1 is one row, rank 0 one cell. Windows and fixed indices are clipped to the tensor.
  *
@@ -45,7 +46,7 @@ export function windowOf(tensor: Tensor, args: WindowArguments): TensorWindow {
     rows: height,
     columns: width,
     reduced: height < rows.count || width < columns.count,
-    data: base64(reduce(view, height, width)),
+    data: base64(windowCells(view, height, width)),
     summary: windowSummary(tensor, view),
   };
 }
@@ -124,44 +125,6 @@ function windowView(
 /** A window of a contiguous tensor has gaps between its rows; that says nothing about the tensor. */
 function windowSummary(tensor: Tensor, view: Tensor): Summary {
   return { ...summarize(view), contiguous: isContiguous(tensor) };
-}
-
-/** Row-major cells of `view`, which has two axes. */
-function reduce(view: Tensor, rows: number, columns: number): Float32Array {
-  const cells = new Float32Array(rows * columns);
-  const { data, shape, strides } = view;
-  const edges = new Int32Array(columns + 1);
-  for (let c = 0; c <= columns; c++) edges[c] = Math.floor((c * shape[1]) / columns);
-  for (let row = 0; row < rows; row++) {
-    const end = Math.floor(((row + 1) * shape[0]) / rows);
-    const line = cells.subarray(row * columns, (row + 1) * columns);
-    for (let i = Math.floor((row * shape[0]) / rows); i < end; i++)
-      reduceRow(data, view.offset + i * strides[0], strides[1], edges, line);
-  }
-  return cells;
-}
-
-/** Keeps per cell the element of largest magnitude of one row of elements; a NaN, once in, stays. */
-function reduceRow(
-  data: Float32Array,
-  at: number,
-  step: number,
-  edges: Int32Array,
-  line: Float32Array,
-): void {
-  for (let c = 0, i = at; c < line.length; c++) {
-    let kept = line[c];
-    let most = Math.abs(kept);
-    for (let left = edges[c + 1] - edges[c]; left > 0; left--, i += step) {
-      const x = data[i];
-      const size = Math.abs(x);
-      if (size > most || Number.isNaN(size)) {
-        kept = x;
-        most = size;
-      }
-    }
-    line[c] = kept;
-  }
 }
 
 function base64(cells: Float32Array): string {

@@ -1,6 +1,8 @@
 import type { Tensor } from '../../tensor/tensor';
 import { zip } from '../elementwise';
 import { exp } from '../exp';
+import { native } from '../native';
+import { elementwise } from '../native/rows';
 
 const sigmoid = (x: number): number => 1 / (1 + exp(-x));
 
@@ -13,8 +15,22 @@ export function siluSlope(x: number): number {
 /** d softplus(x) / dx = sigmoid(x); 1 above 20, where softplus is x itself. */
 export const softplusSlope = (x: number): number => (x > 20 ? 1 : sigmoid(x));
 
-/** dx = silu'(x) dy, element by element. */
+/** dx = silu'(x) dy, element by element; any strides. */
 export function siluBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
+  const simd = native();
+  if (simd) elementwise(simd, 'siluGradient', [x, dy], dx);
+  else plainSiluBackward(x, dy, dx);
+}
+
+/** dx = softplus'(x) dy, element by element; any strides. */
+export function softplusBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
+  const simd = native();
+  if (simd) elementwise(simd, 'softplusGradient', [x, dy], dx);
+  else plainSoftplusBackward(x, dy, dx);
+}
+
+/** `siluBackward` in plain TypeScript. */
+export function plainSiluBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
   if (!dx.contiguous) {
     zip(x, dy, dx, (v, d) => siluSlope(v) * d);
     return;
@@ -24,8 +40,8 @@ export function siluBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
   for (let i = 0; i < to.length; i++) to[i] = siluSlope(from[i]) * above[i];
 }
 
-/** dx = softplus'(x) dy, element by element. */
-export function softplusBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
+/** `softplusBackward` in plain TypeScript. */
+export function plainSoftplusBackward(x: Tensor, dy: Tensor, dx: Tensor): void {
   if (!dx.contiguous) {
     zip(x, dy, dx, (v, d) => softplusSlope(v) * d);
     return;

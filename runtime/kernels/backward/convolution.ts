@@ -1,4 +1,7 @@
-import type { Tensor } from '../../tensor/tensor';
+import { type Tensor, view } from '../../tensor/tensor';
+import { causalConv1d } from '../convolution';
+import { type NativeKernels, native } from '../native';
+import { causalConv1dGradient } from '../native/convolution';
 import type { LayerGradients } from './linear';
 import { write } from './sum';
 
@@ -8,6 +11,25 @@ import { write } from './sum';
  * dweight[k] = sum over B and t of dy[t] x[t - (W - 1) + k], dbias = sum over B and t of dy[t].
  */
 export function causalConv1dBackward(x: Tensor, weight: Tensor, dy: Tensor, g: LayerGradients): void {
+  const simd = native();
+  if (simd && areRowMajor(g)) nativeBackward(simd, x, weight, dy, g);
+  else plainCausalConv1dBackward(x, weight, dy, g);
+}
+
+/** The kernel writes the parameters' gradients in row-major order only. */
+function areRowMajor({ dweight, dbias }: LayerGradients): boolean {
+  return [dweight, dbias].every((g) => !g || g.contiguous);
+}
+
+function nativeBackward(simd: NativeKernels, x: Tensor, weight: Tensor, dy: Tensor, g: LayerGradients): void {
+  // Seen from the end, dx is the convolution of dy.
+  const flipped = (t: Tensor) => t.with(view.flip(t, 2));
+  if (g.dx) causalConv1d(flipped(dy), weight, undefined, flipped(g.dx));
+  if (g.dweight || g.dbias) causalConv1dGradient(simd, x, dy, weight.shape[2], g.dweight, g.dbias);
+}
+
+/** The same in plain TypeScript. */
+export function plainCausalConv1dBackward(x: Tensor, weight: Tensor, dy: Tensor, g: LayerGradients): void {
   const [batch, channels] = x.shape;
   const taps = weight.shape[2];
   const weightSums = new Float64Array(channels * taps);

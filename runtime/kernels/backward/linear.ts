@@ -1,6 +1,6 @@
 import { numel, rowMajor, Tensor, view } from '../../tensor/tensor';
 import { linear } from '../linear';
-import { write } from './sum';
+import { sumTo } from './sum';
 
 /** Gradients of a layer with weight and bias; those that are not needed are absent. */
 export interface LayerGradients {
@@ -21,7 +21,7 @@ export function linearBackward(
 ): void {
   if (dx) linear(dy, weight.with(view.transpose(weight, 0, 1)), undefined, dx);
   if (dweight) weightGradient(x, dy, dweight);
-  if (dbias) biasGradient(dy, dbias);
+  if (dbias) sumTo(dy, dbias);
 }
 
 /** One matrix product over all tokens of the batch: (N, B M) times (B M, K). */
@@ -53,16 +53,4 @@ function packed(x: Tensor): Float32Array {
     }
   }
   return to;
-}
-
-function biasGradient(dy: Tensor, dbias: Tensor): void {
-  const [batch, rows, width] = dy.shape;
-  const sums = new Float64Array(width);
-  for (let b = 0; b < batch; b++) {
-    for (let m = 0; m < rows; m++) {
-      let at = dy.offset + b * dy.strides[0] + m * dy.strides[1];
-      for (let n = 0; n < width; n++, at += dy.strides[2]) sums[n] += dy.data[at];
-    }
-  }
-  write(sums, dbias);
 }

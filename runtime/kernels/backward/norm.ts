@@ -1,4 +1,6 @@
 import type { Tensor } from '../../tensor/tensor';
+import { native } from '../native';
+import { type Norm, normGradient } from '../native/norm';
 import type { LayerGradients } from './linear';
 import { write } from './sum';
 
@@ -7,7 +9,7 @@ import { write } from './sum';
  * dx = r (dn - n mean(dn n)), dweight = sum over rows of dy n, dbias = sum over rows of dy.
  */
 export function rmsNormBackward(x: Tensor, weight: Tensor, dy: Tensor, eps: number, g: LayerGradients): void {
-  normBackward(x, weight, dy, eps, g, false);
+  normBackward({ x, weight, eps, centered: false }, dy, g);
 }
 
 /**
@@ -21,17 +23,22 @@ export function layerNormBackward(
   eps: number,
   g: LayerGradients,
 ): void {
-  normBackward(x, weight, dy, eps, g, true);
+  normBackward({ x, weight, eps, centered: true }, dy, g);
 }
 
-function normBackward(
-  x: Tensor,
-  weight: Tensor,
-  dy: Tensor,
-  eps: number,
-  g: LayerGradients,
-  centered: boolean,
-): void {
+function normBackward(n: Norm, dy: Tensor, g: LayerGradients): void {
+  const simd = native();
+  if (!simd) {
+    plainNormBackward(n, dy, g);
+    return;
+  }
+  const sums = normGradient(simd, n, dy, g.dx);
+  if (g.dweight) write(sums.weight, g.dweight);
+  if (g.dbias) write(sums.bias, g.dbias);
+}
+
+/** The gradients of either norm in plain TypeScript. */
+export function plainNormBackward({ x, weight, eps, centered }: Norm, dy: Tensor, g: LayerGradients): void {
   const [batch, rows, width] = x.shape;
   const w = weight.toArray();
   const row = new Float64Array(width);

@@ -1,10 +1,11 @@
-import { type Tensor, view } from '../../tensor/tensor';
-import { map } from '../elementwise';
+import type { Tensor } from '../../tensor/tensor';
+import { scale } from '../elementwise';
+import { withAxis } from '../reduction';
 
 /** Gradient of the mean over an axis: each of its n elements gets dy / n. */
 export function meanBackward(dy: Tensor, axis: number, dx: Tensor): void {
   const n = dx.shape[axis];
-  for (let i = 0; i < n; i++) map(dy, dx.with(view.select(dx, axis, i)), (d) => d / n);
+  scale(dy.with(withAxis(dy, axis, n, 0)), 1 / n, dx);
 }
 
 /** Gradient of the largest element over an axis: the first that is as large as y gets dy, the others 0. */

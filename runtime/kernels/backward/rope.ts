@@ -1,4 +1,6 @@
 import type { Tensor } from '../../tensor/tensor';
+import { native } from '../native';
+import { rope as turn } from '../native/rope';
 
 /**
  * Gradient of the rotary embedding: x, dy (B, M, E), cos and sin (M', E). A pair (x0, x1) becomes
@@ -6,6 +8,13 @@ import type { Tensor } from '../../tensor/tensor';
  * token passes unchanged.
  */
 export function ropeBackward(cos: Tensor, sin: Tensor, dy: Tensor, dx: Tensor): void {
+  const simd = native();
+  if (simd) turn(simd, dy, { cos, sin }, dx, true);
+  else plainRopeBackward(cos, sin, dy, dx);
+}
+
+/** The same in plain TypeScript. */
+export function plainRopeBackward(cos: Tensor, sin: Tensor, dy: Tensor, dx: Tensor): void {
   const [batch, tokens, width] = dy.shape;
   const first = tokens % 2;
   for (let b = 0; b < batch; b++) {

@@ -1,5 +1,7 @@
 import type { Tensor } from '../../tensor/tensor';
 import { exp } from '../exp';
+import { native } from '../native';
+import { selectiveScanBackward as nativeSelectiveScanBackward } from '../native/selectiveScanBackward';
 import type { ScanTensors } from '../selectiveScan';
 import { siluSlope } from './activation';
 import { write } from './sum';
@@ -16,8 +18,9 @@ export interface ScanGradients {
 }
 
 /**
- * Gradients of the selective scan from dy (B, D, L). Nothing of the forward pass is kept: each channel's states
- * are recomputed into a scratch of L x N and then gone through from the last step to the first, with
+ * Gradients of the selective scan from dy (B, D, L); all may be any strided view. Done by the SIMD kernel where
+ * there is one. Nothing of the forward pass is kept: each channel's states are recomputed and then gone through
+ * from the last step to the first, with
  *
  *     ds[t] = dy[t] silu(z[t])        dz[t] = dy[t] silu'(z[t]) s[t]      s[t] = C[t] h[t] + D u[t]
  *     dh[t] = C[t] ds[t] + exp(delta[t+1] A) dh[t+1]                     dC[t] = sum_d h[t] ds[t]
@@ -26,6 +29,13 @@ export interface ScanGradients {
  *     dA = sum_t dh[t] delta[t] exp(delta[t] A) h[t-1]                   dB[t] = sum_d dh[t] delta[t] u[t]
  */
 export function selectiveScanBackward(s: ScanTensors, dy: Tensor, g: ScanGradients): void {
+  const simd = native();
+  if (simd) nativeSelectiveScanBackward(simd, s, dy, g);
+  else plainSelectiveScanBackward(s, dy, g);
+}
+
+/** The same in plain TypeScript, in float64. */
+export function plainSelectiveScanBackward(s: ScanTensors, dy: Tensor, g: ScanGradients): void {
   const [batch, channels, length] = s.u.shape;
   const states = s.A.shape[1];
   const channel = new Channel(length, states);
@@ -72,7 +82,7 @@ class Channel {
   /** h[t-1] at t, so that h[-1] = 0 comes first. */
   private readonly h: Float64Array;
   private readonly dh: Float64Array;
-  private skip = 0;
+  private skip: number | undefined;
   private gated = false;
 
   constructor(
@@ -102,7 +112,7 @@ class Channel {
     readRow(dy, b, d, this.dy);
     if (s.z) readRow(s.z, b, d, this.z);
     this.gated = s.z !== undefined;
-    this.skip = s.D ? s.D.at(d) : 0;
+    this.skip = s.D?.at(d);
     for (let n = 0; n < this.states; n++) this.A[n] = s.A.at(d, n);
   }
 
@@ -111,7 +121,7 @@ class Channel {
     const { length, states, u, delta, A, B, C, decay, h, ungated, skip } = this;
     for (let t = 0, k = 0; t < length; t++) {
       const written = delta[t] * u[t];
-      let sum = skip * u[t];
+      let sum = skip === undefined ? 0 : skip * u[t];
       for (let n = 0; n < states; n++, k++) {
         const a = exp(delta[t] * A[n]);
         const hn = a * h[k] + written * B[k];
@@ -155,7 +165,7 @@ class Channel {
       dA[n] += kept * dt;
       dh[n] = dhn * decay[k];
     }
-    this.du[t] = ds * this.skip + dwritten * dt;
+    this.du[t] = dwritten * dt + (this.skip === undefined ? 0 : ds * this.skip);
     this.ddelta[t] = dwritten * ut + ddecay;
   }
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { useNative } from './index';
+import { native, useNative } from './index';
 
 /** The builds of kernels/assembly, the faster one first. */
 export const BUILDS = ['kernels.relaxed.wasm', 'kernels.strict.wasm'] as const;
@@ -27,4 +28,18 @@ function read(folder: string, build: Build): Uint8Array | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** More threads than this gain nothing on matrices of these models' sizes. */
+const ENOUGH_THREADS = 8;
+
+/**
+ * Lets up to `threads` threads compute, never more than the machine has cores; 0 chooses for the machine. `folder`
+ * holds the bundled helper. Gives their number.
+ */
+export function useThreads(folder: string, threads: number): number {
+  const cores = availableParallelism();
+  const wanted = threads > 0 ? Math.min(threads, cores) : Math.min(cores, ENOUGH_THREADS);
+  native()?.setThreads(wanted, join(folder, 'kernels.helper.js'));
+  return native()?.threads ?? 1;
 }

@@ -1,6 +1,9 @@
+import { Worker } from 'node:worker_threads';
 import type { Tensor } from '../../tensor/tensor';
+import type { HelperSetup } from './helper';
 import { KernelMemory } from './memory';
 import { Operands } from './operands';
+import { CONTROL_WORDS, JobQueue, MAX_HELPERS } from './queue';
 
 /** A kernel of kernels/assembly: does items `from` to `to` of what `args` describes. */
 export type Kernel = (args: number, from: number, to: number, scratch: number) => void;
@@ -25,26 +28,75 @@ export interface Job {
 /** Arguments of one job, in words. */
 const MAX_ARGS = 48;
 
-/** The SIMD kernels of one WebAssembly module, on a memory that they share with the tensors. */
+/** The SIMD kernels of one WebAssembly module, on a memory that they share with the tensors and with helpers. */
 export class NativeKernels {
   readonly memory: KernelMemory;
-  private readonly kernels: Readonly<Record<string, Kernel>>;
+  private readonly names: readonly string[];
+  private readonly kernels: readonly Kernel[];
   private readonly args: Int32Array;
-  private scratch: Float32Array;
+  private readonly control: Int32Array;
+  private readonly queue: JobQueue;
+  private readonly helpers: Worker[] = [];
+  /** One for each thread, this one first. */
+  private readonly scratch: Float32Array[] = [];
 
   /** Throws when the engine cannot run the module. */
-  constructor(readonly module: WebAssembly.Module) {
+  constructor(private readonly module: WebAssembly.Module) {
     this.memory = new KernelMemory();
     const instance = new WebAssembly.Instance(module, { env: { memory: this.memory.memory } });
-    this.kernels = instance.exports as unknown as Record<string, Kernel>;
-    const args = this.memory.allocate(MAX_ARGS);
-    this.args = new Int32Array(args.buffer, args.byteOffset, MAX_ARGS);
-    this.scratch = this.memory.allocate(1024);
+    this.names = kernelNames(instance);
+    this.kernels = this.names.map((name) => instance.exports[name] as Kernel);
+    this.args = this.words(MAX_ARGS);
+    this.control = this.words(CONTROL_WORDS).fill(0);
+    this.queue = new JobQueue(this.control);
+    this.scratch.push(this.memory.allocate(1024));
   }
 
-  run({ kernel, args, items, scratch = 0 }: Job): void {
+  /** Threads that compute, this one included. */
+  get threads(): number {
+    return 1 + this.helpers.length;
+  }
+
+  /** Chunks of work that helpers have done so far. */
+  get helped(): number {
+    return this.queue.helped;
+  }
+
+  /** Starts or ends helper threads until `threads` compute; `script` is the bundled helper. */
+  setThreads(threads: number, script: string): void {
+    const helpers = Math.max(0, Math.min(threads - 1, MAX_HELPERS));
+    while (this.helpers.length > helpers) void this.helpers.pop()!.terminate();
+    for (let index = this.helpers.length; index < helpers; index++) {
+      this.scratch[index + 1] ??= this.memory.allocate(this.scratch[0].length);
+      this.queue.setScratch(index, this.scratch[index + 1].byteOffset);
+      this.helpers.push(this.startHelper(script, index));
+    }
+  }
+
+  private startHelper(script: string, index: number): Worker {
+    const { module, control, args } = this;
+    const workerData: HelperSetup = {
+      module,
+      memory: this.memory.memory,
+      control: [control.byteOffset, control.length],
+      args: args.byteOffset,
+      index,
+    };
+    const helper = new Worker(script, { workerData });
+    // A run must not fail, nor a process stay, because of a helper: the engine's thread does what nobody takes.
+    helper.on('error', () => {});
+    helper.unref();
+    return helper;
+  }
+
+  run({ kernel, args, items, grain, scratch = 0 }: Job): void {
+    const number = this.names.indexOf(kernel);
+    const run = this.kernels[number];
     this.args.set(args);
-    this.kernels[kernel](this.args.byteOffset, 0, items, this.scratchOf(scratch));
+    this.reserveScratch(scratch);
+    const [at, own] = [this.args.byteOffset, this.scratch[0].byteOffset];
+    if (this.helpers.length === 0 || items <= grain) run(at, 0, items, own);
+    else this.queue.share(number, items, grain, (_, from, to) => run(at, from, to, own));
   }
 
   /** Calls `compute` with tensors of the same contents that lie in the kernels' memory. */
@@ -58,13 +110,26 @@ export class NativeKernels {
     }
   }
 
-  private scratchOf(floats: number): number {
-    if (floats > this.scratch.length) {
-      this.memory.release(this.scratch);
-      this.scratch = this.memory.allocate(floats);
+  private reserveScratch(floats: number): void {
+    if (floats <= this.scratch[0].length) return;
+    for (const [i, block] of this.scratch.entries()) {
+      this.memory.release(block);
+      this.scratch[i] = this.memory.allocate(floats);
+      if (i > 0) this.queue.setScratch(i - 1, this.scratch[i].byteOffset);
     }
-    return this.scratch.byteOffset;
   }
+
+  private words(count: number): Int32Array {
+    const block = this.memory.allocate(count);
+    return new Int32Array(block.buffer, block.byteOffset, count);
+  }
+}
+
+/** The kernels of a module in an order that all its instances share. */
+export function kernelNames(instance: WebAssembly.Instance): string[] {
+  return Object.keys(instance.exports)
+    .filter((name) => typeof instance.exports[name] === 'function')
+    .sort();
 }
 
 const bits = new DataView(new ArrayBuffer(4));

@@ -1,7 +1,13 @@
 import { siluOf, softplusOf } from '../../kernels/activation';
 import { siluBackward, softplusBackward } from '../../kernels/backward/activation';
 import { sumTo } from '../../kernels/backward/sum';
-import { map, zip } from '../../kernels/elementwise';
+import {
+  add as addOf,
+  exp as expOf,
+  mul as mulOf,
+  neg as negOf,
+  scale as scaleOf,
+} from '../../kernels/elementwise';
 import { Tensor } from '../../tensor/tensor';
 import { type Attributes, type BackwardRule, type Named, type OpKind, requireShape, shapeText } from '../op';
 import type { Value } from '../value';
@@ -19,7 +25,11 @@ function unary(
   };
 }
 
-function binary(name: string, f: (a: number, b: number) => number, backward: BackwardRule): OpKind {
+function binary(
+  name: string,
+  run: (a: Tensor, b: Tensor, y: Tensor) => void,
+  backward: BackwardRule,
+): OpKind {
   return {
     name,
     infer: ({ a, b }: Named<Value>) => {
@@ -30,7 +40,7 @@ function binary(name: string, f: (a: number, b: number) => number, backward: Bac
       );
       return { y: { shape, axes: a.shape.length >= b.shape.length ? a.axes : b.axes } };
     },
-    run: ({ a, b }, { y }) => zip(a, b, y, f),
+    run: ({ a, b }, { y }) => run(a, b, y),
     backward,
   };
 }
@@ -48,11 +58,15 @@ export function broadcast(a: readonly number[], b: readonly number[]): number[] 
   return shape;
 }
 
-/** dy times the other factor, in the shape of dy. */
-function times(dy: Tensor, factor: Tensor): Tensor {
+/** The gradient of one factor: dy times the other, in the shape of `to`. */
+function factorGradient(dy: Tensor, other: Tensor, to: Tensor): void {
+  if (shapeText(to.shape) === shapeText(dy.shape)) {
+    mulOf(dy, other, to);
+    return;
+  }
   const product = new Tensor(new Float32Array(dy.numel), dy.shape);
-  zip(dy, factor, product, (d, v) => d * v);
-  return product;
+  mulOf(dy, other, product);
+  sumTo(product, to);
 }
 
 export const silu = unary('silu', siluOf, {
@@ -66,33 +80,28 @@ export const softplus = unary('softplus', softplusOf, {
 });
 
 /** The slope of e^x is its value. */
-export const exp = unary('exp', (x, y) => map(x, y, Math.exp), {
+export const exp = unary('exp', expOf, {
   reads: ['y'],
-  run: ({ y, dy }, { dx }) => zip(y, dy, dx, (v, d) => v * d),
+  run: ({ y, dy }, { dx }) => mulOf(y, dy, dx),
 });
 
-export const neg = unary('neg', (x, y) => map(x, y, (v) => -v), {
-  run: ({ dy }, { dx }) => map(dy, dx, (d) => -d),
+export const neg = unary('neg', negOf, { run: ({ dy }, { dx }) => negOf(dy, dx) });
+
+export const scale = unary('scale', (x, y, a) => scaleOf(x, a.by as number, y), {
+  run: ({ dy }, { dx }, a) => scaleOf(dy, a.by as number, dx),
 });
 
-function scaleBy(x: Tensor, y: Tensor, a: Attributes): void {
-  const by = a.by as number;
-  map(x, y, (v) => v * by);
-}
-
-export const scale = unary('scale', scaleBy, { run: ({ dy }, { dx }, a) => scaleBy(dy, dx, a) });
-
-export const add = binary('add', (a, b) => a + b, {
+export const add = binary('add', addOf, {
   run: ({ dy }, { da, db }) => {
     if (da) sumTo(dy, da);
     if (db) sumTo(dy, db);
   },
 });
 
-export const mul = binary('mul', (a, b) => a * b, {
+export const mul = binary('mul', mulOf, {
   reads: ['a', 'b'],
   run: ({ a, b, dy }, { da, db }) => {
-    if (da) sumTo(times(dy, b), da);
-    if (db) sumTo(times(dy, a), db);
+    if (da) factorGradient(dy, b, da);
+    if (db) factorGradient(dy, a, db);
   },
 });

@@ -1,7 +1,8 @@
 import { maxBackward, meanBackward } from '../../kernels/backward/reduction';
 import { sumTo } from '../../kernels/backward/sum';
 import { copy } from '../../kernels/elementwise';
-import { numel, view } from '../../tensor/tensor';
+import { maxOf, meanOf } from '../../kernels/reduction';
+import { type Tensor, view } from '../../tensor/tensor';
 import { type BackwardRule, type OpKind, requireShape, shapeText } from '../op';
 
 /** Joins x0, x1, ... along an axis, on which their sizes are given too. A batch of 1 is repeated to the largest batch, as class tokens need. */
@@ -49,7 +50,7 @@ export const concat: OpKind = {
   },
 };
 
-type Reduce = (values: Float32Array) => number;
+type Reduce = (x: Tensor, axis: number, y: Tensor) => void;
 
 /** Reduces one axis of x, which goes away. */
 function reduction(name: string, reduce: Reduce, backward: BackwardRule): OpKind {
@@ -64,30 +65,16 @@ function reduction(name: string, reduce: Reduce, backward: BackwardRule): OpKind
       const drop = <T>(xs: readonly T[]) => xs.filter((_, i) => i !== axis);
       return { y: { shape: drop(x.shape), axes: drop(x.axes) } };
     },
-    run: ({ x }, { y }, a) => {
-      const axis = a.axis as number;
-      const line = new Float32Array(x.shape[axis]);
-      for (let k = 0; k < numel(y.shape); k++) {
-        const index = y.indexOf(k);
-        const at = x.offset + index.reduce((sum, i, j) => sum + i * x.strides[j < axis ? j : j + 1], 0);
-        for (let i = 0; i < line.length; i++) line[i] = x.data[at + i * x.strides[axis]];
-        y.data[y.offset + k] = reduce(line);
-      }
-    },
+    run: ({ x }, { y }, a) => reduce(x, a.axis as number, y),
     backward,
   };
 }
 
-export const mean = reduction('mean', (xs) => xs.reduce((sum, x) => sum + x, 0) / xs.length, {
+export const mean = reduction('mean', meanOf, {
   run: ({ dy }, { dx }, a) => meanBackward(dy, a.axis as number, dx),
 });
 
-/** The largest element; NaN when one is, as in PyTorch. */
-export const max = reduction(
-  'max',
-  (xs) => xs.reduce((m, x) => (x > m || Number.isNaN(x) ? x : m), -Infinity),
-  {
-    reads: ['x', 'y'],
-    run: ({ x, y, dy }, { dx }, a) => maxBackward(x, y, dy, a.axis as number, dx),
-  },
-);
+export const max = reduction('max', maxOf, {
+  reads: ['x', 'y'],
+  run: ({ x, y, dy }, { dx }, a) => maxBackward(x, y, dy, a.axis as number, dx),
+});

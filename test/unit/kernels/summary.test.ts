@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countNonFinite, summarize } from '../../../runtime/kernels/summary';
+import { countNonFinite } from '../../../runtime/kernels/nonFinite';
+import { summarize } from '../../../runtime/kernels/summary';
 import { contiguousLayout, type Layout, numel, Tensor, view } from '../../../runtime/tensor/tensor';
 
 const NAN = Number.NaN;
@@ -8,6 +9,13 @@ const INF = Number.POSITIVE_INFINITY;
 
 function tensor(values: number[], shape = [values.length]): Tensor {
   return new Tensor(Float32Array.from(values), shape);
+}
+
+/** Where between its bins' edges an element lies, in float32 as documented. */
+function place(x: number, min: number, max: number, bins: number): number {
+  const unit = max - min > 2 ** 126 ? 2 ** -4 : max - min < 2 ** -100 ? 2 ** 64 : 1;
+  const f = Math.fround;
+  return f(f(f(x * unit) - f(min * unit)) * f(bins / ((max - min) * unit)));
 }
 
 /** Straight from the definitions, over the elements in row-major order. */
@@ -19,7 +27,7 @@ function plainSummary(xs: Float32Array, bins: number) {
   const mean = finite.reduce((a, b) => a + b, 0) / n;
   const histogram = new Array<number>(bins).fill(0);
   for (const x of finite) {
-    const bin = min === max ? 0 : Math.floor((x - min) * (bins / (max - min)));
+    const bin = min === max ? 0 : Math.floor(place(x, min, max, bins));
     histogram[Math.min(bin, bins - 1)]++;
   }
   return {

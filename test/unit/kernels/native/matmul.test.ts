@@ -44,6 +44,19 @@ describe('the SIMD product', () => {
     });
   });
 
+  it('cuts a large first matrix into rows', () => {
+    withEachBuild((simd) => {
+      const [M, K, N] = [1000, 300, 70];
+      const wave = Float32Array.from({ length: M * K }, (_, i) => Math.sin(i));
+      const [x, w] = [new Tensor(wave, [1, M, K]), new Tensor(wave.subarray(0, N * K), [N, K])];
+      const [y, expected] = [zeros([1, M, N]), zeros([1, M, N])];
+      linear(x, w, undefined, y);
+      plainLinear(x, w, undefined, expected);
+      expectClose(y, expected, 1e-4);
+      expect(simd.memory.used).toBeLessThan(2 ** 20);
+    });
+  });
+
   it('passes NaN and Inf on to their own row and column only', () => {
     withEachBuild(() => {
       const x = new Tensor(new Float32Array(9 * 5).fill(1), [1, 9, 5]);
