@@ -12,6 +12,7 @@ import {
   type Operation,
 } from './elements';
 import { ExpressionError } from './errors';
+import { uniformComparison, uniformConversion } from './uniform';
 import { type Kind, kindOf, shapeText, TensorValue, temporary } from './values';
 
 /** One side of an operation: a tensor, or a number that applies to every element. */
@@ -27,6 +28,8 @@ export function mapTensor(
   if (tensor.rank === 0)
     return TensorValue.scalar(typeof f === 'string' ? convertNumber(f, x.item()) : f(x.item()), dtype);
   const y = temporary(tensor.shape, dtype);
+  const uniform = typeof f === 'string' ? uniformConversion(f, tensor) : undefined;
+  if (uniform !== undefined) return filled(y, uniform);
   const data = tensor.toArray();
   if (typeof f === 'string') convertArray(f, data, y.data);
   else for (let i = 0; i < data.length; i++) y.data[i] = f(data[i]);
@@ -46,6 +49,8 @@ export function zipTensors(operation: Operation, a: Operand, b: Operand, dtype: 
   if (right !== undefined) {
     const { tensor } = a as TensorValue;
     const z = temporary(tensor.shape, dtype);
+    const uniform = uniformComparison(operation, tensor, right);
+    if (uniform !== undefined) return filled(z, uniform);
     combineRight(operation, tensor.toArray(), right, z.data);
     return new TensorValue(z);
   }
@@ -59,6 +64,12 @@ export function zipTensors(operation: Operation, a: Operand, b: Operand, dtype: 
   const z = temporary(broadcastShape(x, y), dtype);
   combineArrays(operation, expand(x, z.shape).toArray(), expand(y, z.shape).toArray(), z.data);
   return new TensorValue(z);
+}
+
+function filled(fresh: Tensor, x: number): TensorValue {
+  // Fresh storage is all zeros.
+  if (x !== 0) fresh.data.fill(x);
+  return new TensorValue(fresh);
 }
 
 /** PyTorch refuses much on booleans; so do we, so that a condition means the same in both. */

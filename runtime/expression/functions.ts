@@ -1,4 +1,4 @@
-import { countNonFinite } from '../kernels/summary';
+import { countNonFinite } from '../kernels/nonFinite';
 import { type Bound, numberArgument, type Parameters, tensorArgument } from './arguments';
 import { ExpressionError } from './errors';
 import { callMethod } from './methods';

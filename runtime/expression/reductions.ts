@@ -40,7 +40,7 @@ export const REDUCTIONS: Readonly<Record<string, Method>> = {
   median: fixed('median', { of: statistics.median, noBool: true, needsElements: true }),
   argmax: fixed('argmax', { of: statistics.argmax, dtype: 'int64', noBool: true, needsElements: true }),
   argmin: fixed('argmin', { of: statistics.argmin, dtype: 'int64', noBool: true, needsElements: true }),
-  any: fixed('any', { of: (x) => Number(statistics.countNonZero(x) > 0), dtype: 'bool' }),
+  any: fixed('any', { of: (x) => Number(statistics.any(x)), dtype: 'bool' }),
   all: fixed('all', { of: (x) => Number(statistics.countNonZero(x) === x.numel), dtype: 'bool' }),
   count_nonzero: fixed('count_nonzero', { of: statistics.countNonZero, dtype: 'int64' }),
   sum: accumulated('sum', statistics.sum),

@@ -1,4 +1,5 @@
-import { forEachBlock, inMemoryOrder } from '../kernels/summary';
+import { forEachBlock, inMemoryOrder } from '../kernels/memoryOrder';
+import { extremes, type Statistics, statistics, sumOfSquares } from '../kernels/statistics';
 import type { Tensor } from '../tensor/tensor';
 import { guardSize } from './values';
 
@@ -24,17 +25,16 @@ function total(x: Tensor, fold: Fold): number {
   return foldInOrder(view, 0, fold) * repeats;
 }
 
+/** What a sum over all elements gives when some are NaN or infinite; `finite` is that of the others. */
+function withNonFinite({ nan, posInf, negInf }: Statistics, finite: number): number {
+  if (nan > 0 || (posInf > 0 && negInf > 0)) return Number.NaN;
+  if (posInf > 0) return Number.POSITIVE_INFINITY;
+  return negInf > 0 ? Number.NEGATIVE_INFINITY : finite;
+}
+
 export function sum(x: Tensor): number {
-  return total(x, (sofar, data, from, to) => {
-    let even = 0;
-    let odd = 0;
-    let i = from;
-    for (; i + 2 <= to; i += 2) {
-      even += data[i];
-      odd += data[i + 1];
-    }
-    return sofar + even + odd + (i < to ? data[i] : 0);
-  });
+  const s = statistics(x);
+  return withNonFinite(s, s.sum);
 }
 
 export function prod(x: Tensor): number {
@@ -51,42 +51,22 @@ export function mean(x: Tensor): number {
 
 /** Divides by numel - correction; NaN when that is not above 0. */
 export function variance(x: Tensor, correction: number): number {
-  const center = mean(x);
-  const squares = total(x, (sofar, data, from, to) => {
-    let result = 0;
-    for (let i = from; i < to; i++) result += (data[i] - center) * (data[i] - center);
-    return sofar + result;
-  });
+  const { count, squares } = statistics(x);
   const degrees = x.numel - correction;
-  return degrees > 0 ? squares / degrees : Number.NaN;
+  return count === x.numel && degrees > 0 ? squares / degrees : Number.NaN;
 }
 
 export function max(x: Tensor): number {
-  return foldInOrder(inMemoryOrder(x).view, Number.NEGATIVE_INFINITY, (sofar, data, from, to) => {
-    let best = sofar;
-    for (let i = from; i < to; i++) if (data[i] > best || Number.isNaN(data[i])) best = data[i];
-    return best;
-  });
+  return extremes(x).max;
 }
 
 export function min(x: Tensor): number {
-  return foldInOrder(inMemoryOrder(x).view, Number.POSITIVE_INFINITY, (sofar, data, from, to) => {
-    let best = sofar;
-    for (let i = from; i < to; i++) if (data[i] < best || Number.isNaN(data[i])) best = data[i];
-    return best;
-  });
+  return extremes(x).min;
 }
 
 /** Largest magnitude; 0 when there is no element. */
 export function absmax(x: Tensor): number {
-  return foldInOrder(inMemoryOrder(x).view, 0, (sofar, data, from, to) => {
-    let best = sofar;
-    for (let i = from; i < to; i++) {
-      const size = Math.abs(data[i]);
-      if (size > best || Number.isNaN(size)) best = size;
-    }
-    return best;
-  });
+  return extremes(x).absmax;
 }
 
 function absmin(x: Tensor): number {
@@ -124,11 +104,12 @@ function firstBest(x: Tensor, start: number, isBetter: (a: number, best: number)
 }
 
 export function countNonZero(x: Tensor): number {
-  return total(x, (sofar, data, from, to) => {
-    let n = sofar;
-    for (let i = from; i < to; i++) n += Number(data[i] !== 0);
-    return n;
-  });
+  return x.numel - statistics(x).zeros;
+}
+
+/** Whether an element is not zero; NaN is not. */
+export function any(x: Tensor): boolean {
+  return absmax(x) !== 0;
 }
 
 /** The p-norm of all elements as one vector; p may be infinite. */
@@ -136,7 +117,7 @@ export function norm(x: Tensor, p: number): number {
   if (p === Number.POSITIVE_INFINITY) return absmax(x);
   if (p === Number.NEGATIVE_INFINITY) return absmin(x);
   if (p === 0) return countNonZero(x);
-  if (p === 2) return Math.sqrt(sumOfSquares(x));
+  if (p === 2) return euclidean(x);
   const powers = total(x, (sofar, data, from, to) => {
     let result = 0;
     for (let i = from; i < to; i++) result += Math.abs(data[i]) ** p;
@@ -145,12 +126,11 @@ export function norm(x: Tensor, p: number): number {
   return powers ** (1 / p);
 }
 
-function sumOfSquares(x: Tensor): number {
-  return total(x, (sofar, data, from, to) => {
-    let result = 0;
-    for (let i = from; i < to; i++) result += data[i] * data[i];
-    return sofar + result;
-  });
+function euclidean(x: Tensor): number {
+  const s = statistics(x);
+  return Math.abs(
+    withNonFinite({ ...s, posInf: s.posInf + s.negInf, negInf: 0 }, Math.sqrt(sumOfSquares(s))),
+  );
 }
 
 /** The lower one of the two middle elements when their number is even, as in PyTorch. */
