@@ -4,8 +4,29 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'simd',
+          include: [
+            'golden',
+            'backward/{golden,derive,recurrence,origin}',
+            'models/mambaLm*',
+            'engine/*',
+          ].map((name) => `test/unit/${name}.test.ts`),
+          setupFiles: ['test/setup/simd.ts'],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'dap', include: ['test/dap/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'proxy',
+          include: ['test/proxy/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 900_000,
+        },
+      },
       { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], testTimeout: 600_000 } },
       {

@@ -14,7 +14,7 @@ import { siteText } from './frames';
 import { findGradientFault } from './gradientHealth';
 import { levelsAt, siteOf } from './names';
 import { findNonFinite } from './nonfinite';
-import { type Probe, type ProbeResult, ProbeSet, type ProbeSpec } from './probes';
+import { asksForPass, type Probe, type ProbeResult, ProbeSet, type ProbeSpec } from './probes';
 import { scopeOf } from './scope';
 import type { RunState } from './state';
 import { isReverse, type Position, type StepMode } from './timeline';
@@ -168,11 +168,16 @@ export class Debugger {
       return scopes.find((scope) => truth(evaluate(condition, scope), condition.text));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      // A line is reached by both passes, but the names on it may belong to one of them only.
-      const { pass } = this.state.timeline.eventAt(this.state.position)!;
-      if (probe.spec.target.kind !== 'line' || pass !== 'backward') this.fail(probe, error.message);
+      if (!this.isOfOtherPass(probe, scopes[0])) this.fail(probe, error.message);
       return undefined;
     }
+  }
+
+  /** A line, and what asks for the pass, is reached by both passes; names in it may belong to one of them only. */
+  private isOfOtherPass({ spec, condition }: Probe, scope: Scope): boolean {
+    if (spec.target.kind === 'line')
+      return this.state.timeline.eventAt(this.state.position)!.pass === 'backward';
+    return asksForPass(condition!) && [...condition!.names()].some((name) => scope.get(name) === undefined);
   }
 
   /** One set of names, or for a gradient breakpoint one for each gradient that the op has completed. */
@@ -226,7 +231,8 @@ export class Debugger {
     if (probe.spec.target.kind === 'gradient') return 'gradient';
     const [level] = levelsAt(this.state);
     const { phase, t } = this.state.position;
-    const what = level.op?.name ?? (level.scope.path || level.scope.kind);
+    const name = level.op?.name ?? (level.scope.path || level.scope.kind);
+    const what = level.pass === 'backward' ? `gradient of ${name}` : name;
     return `${what} ${{ before: 'entry', inside: `step ${t}`, after: 'exit' }[phase]}`;
   }
 

@@ -11,11 +11,17 @@ import type {
 import { Debugger, type OutputCategory, type Stop } from './debugger';
 import type { FilterSetting } from './finding';
 import { type Frame, framesAt } from './frames';
+import { Generation } from './generation';
+import { answerGeneration } from './generationAnswer';
+import { parseGenerationCall } from './generationCall';
+import { inputTokens } from './generationTokens';
 import { gradientsOf } from './gradientHealth';
 import { type Entry, Inspector, type ScopeName } from './inspector';
 import { type Loaded, type LoadRequest, load } from './load';
+import { readModelSpec } from './modelSpec';
 import { linesOf, type ProbeResult, type ProbeSpec } from './probes';
 import { resultLines } from './result';
+import { startThreads } from './threads';
 import type { StepMode } from './timeline';
 
 /** What the engine tells on its own. */
@@ -46,21 +52,28 @@ export class Engine {
   private loaded?: Loaded;
   private debugger_?: Debugger;
   private inspector_?: Inspector;
+  private generation?: Generation;
+  /** Counts what makes generation that is still under way end. */
+  private turn = 0;
   private started = 0;
 
   constructor(
     private readonly listener: EngineListener,
     private readonly readSource: (source: string) => string | undefined,
+    /** Folder of the SIMD kernels. */
+    private readonly kernels: string,
   ) {}
 
-  async load(request: LoadRequest): Promise<ModelInfo> {
+  async load(request: LoadRequest & { threads?: number }): Promise<ModelInfo> {
     this.loaded = await load(request, this.readSource, async (step) => {
       this.listener.progress(step);
       await this.listener.breathe();
     });
     const { state, notes } = this.loaded;
+    startThreads(state.program, this.kernels, request.threads);
     this.debugger_ = new Debugger(state, this.listener);
     this.inspector_ = new Inspector(state);
+    this.generation = Generation.of(this.loaded, await readModelSpec(request.model));
     const { name, parameterCount, ops } = state.program;
     return { name, parameters: parameterCount, ops: ops.length, notes };
   }
@@ -85,10 +98,12 @@ export class Engine {
   }
 
   resume(mode: StepMode): void {
+    this.inspector.left();
     this.go(() => this.debugger.resume(mode));
   }
 
   private go(run: () => Promise<Stop | undefined>): void {
+    this.turn++;
     void run().then(
       (stop) => (stop ? this.stop(stop) : this.finish()),
       (error: unknown) => {
@@ -123,7 +138,8 @@ export class Engine {
   }
 
   entries(level: number, scope: ScopeName): Entry[] {
-    return this.inspector.entries(level, scope);
+    const entries = this.inspector.entries(level, scope);
+    return scope === 'Run' ? [...entries, ...inputTokens(this.generation)] : entries;
   }
 
   children(id: string, start: number, count: number): Entry[] {
@@ -132,6 +148,15 @@ export class Engine {
 
   evaluate(expression: string, level: number, exact: boolean): Entry {
     return this.inspector.evaluate(expression, level, exact);
+  }
+
+  /** Answers `generate(20)`; ends early when a pause is asked for, the run goes on, or it is asked for anew. */
+  async generate(text: string): Promise<string> {
+    const turn = ++this.turn;
+    return answerGeneration(this.generation, parseGenerationCall(text), {
+      progress: (step) => this.listener.progress(step),
+      breathe: async () => (await this.listener.breathe()) || turn !== this.turn,
+    });
   }
 
   tensors(args: TensorsArguments, level: number): TensorsResponse {

@@ -22,9 +22,7 @@ function frameOf(state: RunState, level: Level): Frame {
   const site = siteOf(level, state.position);
   const { op, scope, trace, pass } = level;
   const key = `${op ? `op${op.index}` : `scope${scope.serial}`}${pass === 'backward' ? 'grad' : ''}`;
-  const place = op
-    ? ((state.recurrence && state.recurrencePlace) ?? innermost(trace))
-    : bodyPlace(trace, scope.depth);
+  const place = op ? (state.recurrencePlace ?? innermost(trace)) : bodyPlace(trace, scope.depth);
   const name = op ? opTitle(op, site) : scope.path ? `${scope.kind} ${scope.path}` : scope.kind;
   return { key, name: pass === 'backward' ? `gradient of ${name}` : name, place, site };
 }

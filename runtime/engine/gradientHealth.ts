@@ -1,6 +1,6 @@
 import { formatNumber } from '../../src/protocol/numbers';
 import type { GradientEntry } from '../../src/protocol/requests';
-import { summarize } from '../kernels/summary';
+import { absmaxOf, statistics, sumOfSquares } from '../kernels/statistics';
 import type { Value } from '../program/value';
 import { type FilterSetting, type Finding, TITLES } from './finding';
 import type { RunState } from './state';
@@ -10,11 +10,11 @@ export const DEFAULT_THRESHOLDS = { exploding: 1e3, vanishing: 1e-7 };
 
 /** Norm, mean and largest magnitude of a gradient; NaN when it is not finite. */
 function measure(state: RunState, value: Value): Omit<GradientEntry, 'name'> {
-  const s = summarize(state.execution.tensor(value), { bins: 1 });
-  if (s.nan + s.posInf + s.negInf > 0 || s.mean === null || s.std === null || s.absmax === null) {
+  const tensor = state.execution.tensor(value);
+  const s = statistics(tensor);
+  if (s.count < tensor.numel || s.count === 0)
     return { norm: Number.NaN, mean: Number.NaN, absmax: Number.NaN };
-  }
-  return { norm: Math.sqrt(s.numel * (s.std ** 2 + s.mean ** 2)), mean: s.mean, absmax: s.absmax };
+  return { norm: Math.sqrt(sumOfSquares(s)), mean: s.sum / s.count, absmax: absmaxOf(s) };
 }
 
 /** All gradients that the backward pass has completed so far, in the order of the model. */

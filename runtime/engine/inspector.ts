@@ -11,6 +11,7 @@ import type { Summary } from '../../src/protocol/summary';
 import { evaluate, formatValue, parseExpression, TensorValue } from '../expression';
 import { summarize } from '../kernels/summary';
 import { windowOf } from '../kernels/window';
+import type { Value } from '../program/value';
 import { type Tensor, view } from '../tensor/tensor';
 import { type Level, levelsAt, type NamedTensor, plainNames, siteOf, tensorsOf } from './names';
 import { modulePaths } from './probes';
@@ -51,6 +52,11 @@ export class Inspector {
   /** Forgets what belonged to the last stop. */
   moved(): void {
     this.stop++;
+    this.left();
+  }
+
+  /** Forgets results of expressions: they may lie in tensors that the run drops as it goes on. */
+  left(): void {
     this.temporaries.clear();
   }
 
@@ -68,10 +74,11 @@ export class Inspector {
   }
 
   private stepEntries(): Entry[] {
-    const { difference, scale } = this.state.stepDifference();
+    const { name, difference, scale } = this.state.scan!.difference();
+    const apart = `${formatNumber(difference)} of ${formatNumber(scale)}`;
     return [
       plain('t', String(this.state.position.t), 'int'),
-      plain('difference to the kernel', `${formatNumber(difference)} of ${formatNumber(scale)}`, 'float'),
+      plain('difference to the kernel', name === 'y' ? apart : `${apart} (${name})`, 'float'),
     ];
   }
 
@@ -113,7 +120,10 @@ export class Inspector {
   summary(id: string): Summary {
     const known = this.summaries.get(id);
     if (known) return known;
-    const summary = summarize(this.tensor(id));
+    const value = /^v\d+$/.test(id) ? this.known(Number(id.slice(1))) : undefined;
+    const summary = value
+      ? this.state.execution.glance(value, (x) => summarize(x))
+      : summarize(this.tensor(id));
     // Only values of the program stay the same for the whole run.
     if (id.startsWith('v') && this.summaries.size < MAX_CACHED) this.summaries.set(id, summary);
     return summary;
@@ -129,10 +139,14 @@ export class Inspector {
   }
 
   private value(id: number): Tensor {
+    return this.state.execution.tensor(this.known(id));
+  }
+
+  private known(id: number): Value {
     const value = this.state.program.values[id];
     if (!value || !this.state.execution.has(value))
       throw new Error('This tensor is not computed at this point of the run.');
-    return this.state.execution.tensor(value);
+    return value;
   }
 
   private passing(id: string): Tensor {

@@ -1,10 +1,10 @@
+import { formatBytes } from '../../src/protocol/numbers';
 import { type Checkpoint, InputError, openCheckpoint } from '../checkpoint';
 import { formatKeyReport, matchKeys } from '../checkpoint/match';
 import type { TensorRecord } from '../checkpoint/record';
 import { loadInput, loadTokens } from '../image/input';
 import { ConfigError } from '../models/arguments';
 import { initialValues, Random } from '../models/initialize';
-import { classificationLoss } from '../models/loss';
 import { mambaLm } from '../models/mambaLm';
 import { canonicalName, type MambaLmConfig } from '../models/mambaLmConfig';
 import { visionMamba } from '../models/vim';
@@ -12,25 +12,26 @@ import type { VimConfig } from '../models/vimConfig';
 import { trainingStep } from '../program/backward';
 import { ModelBuilder } from '../program/modelBuilder';
 import type { Program } from '../program/program';
+import type { Value } from '../program/value';
 import { numel, Tensor } from '../tensor/tensor';
 import { huggingFaceTokenizer } from '../text/huggingFace';
 import { readText, tokensOfText } from '../text/textInput';
 import { openTokenizer, type Tokenizer } from '../text/tokenizer';
 import type { Execution } from './execution';
+import { chooseLoss, type LossChoice, type LossRequest } from './loss/choice';
 import { type Architecture, type ModelSpec, readModelSpec } from './modelSpec';
 import { RunState } from './state';
 
 /** What to run; paths are absolute. */
-export interface LoadRequest {
+export interface LoadRequest extends LossRequest {
   model: string | Record<string, unknown>;
   checkpoint?: string;
   input?: string;
   /** For language models, instead of an input. */
   text?: string;
-  label?: number;
-  /** Go on with the gradients of the cross-entropy after the forward pass. */
-  backward?: boolean;
   seed: number;
+  /** Megabytes of results to keep for stepping back. */
+  memoryLimit?: number;
 }
 
 /** A model that is ready to run. */
@@ -44,6 +45,9 @@ export interface Loaded {
   /** What was loaded and what to know about it, a line each. */
   notes: string[];
 }
+
+/** Megabytes of results that a run keeps for stepping back unless the request says otherwise. */
+const DEFAULT_MEMORY = 512;
 
 /** How many tokens a language model reads when none are given. */
 const RANDOM_TOKENS = 32;
@@ -70,53 +74,47 @@ export async function load(
   notes.push(given.described);
   await progress('Building the program');
   const expected = request.label === undefined ? (given.labels ?? []) : [request.label];
-  if (request.backward) checkLabels(expected, spec, given.input.shape[0]);
-  const program = buildProgram(spec, given.input.shape, request.backward === true);
-  const state = new RunState(program, readSource);
+  const loss = chooseLoss(request, spec, given.input.shape, expected);
+  if (loss?.note) notes.push(loss.note);
+  const program = buildProgram(spec, given.input.shape, loss);
+  const state = new RunState(program, readSource, 1e6 * (request.memoryLimit ?? DEFAULT_MEMORY));
+  notes.push(...memoryNotes(request, state.execution));
   state.execution.fill(Object.values(program.inputs)[0], given.input.toArray());
-  if (request.backward) state.execution.fill(program.inputs['labels'], Float32Array.from(expected));
+  if (loss?.labels) state.execution.fill(program.inputs['labels'], Float32Array.from(loss.labels));
   await progress('Reading the weights');
   notes.push(...(await fillWeights(request, spec, program, state.execution)));
   return { state, labels: spec.labels, expected, tokenizer, notes };
 }
 
-/** A backward pass starts from the loss, and that needs one class per image. */
-function checkLabels(labels: readonly number[], { architecture }: ModelSpec, batch: number): void {
-  if (architecture.kind === 'mambaLm')
-    throw new ConfigError('"backward" works with Vision Mamba so far; leave it out for a language model.');
-  const { numClasses, finalPoolType } = architecture.config;
-  if (finalPoolType === 'all')
-    throw new ConfigError(
-      '"backward" needs one score per class, but final_pool_type "all" gives them for each token.',
-    );
-  if (labels.length !== batch) {
-    throw new ConfigError(
-      `"backward" needs the class of ${batch === 1 ? 'the image' : `each of the ${batch} images`}; give "label", or "labels" in the input file.`,
-    );
-  }
-  const wrong = labels.find((label) => label >= numClasses);
-  if (wrong !== undefined)
-    throw new ConfigError(`Label ${wrong} is not one of the ${numClasses} classes, 0 to ${numClasses - 1}.`);
+/** A limit that is too low for this model is raised, which a person who set one should know. */
+function memoryNotes({ memoryLimit }: LoadRequest, { limit }: Execution): string[] {
+  if (!memoryLimit || limit <= 1e6 * memoryLimit) return [];
+  return [
+    `Stepping back in this model needs ${formatBytes(limit)}, so that is used instead of ${memoryLimit} MB.`,
+  ];
 }
 
-function buildProgram(
-  { name, architecture }: ModelSpec,
-  shape: readonly number[],
-  backward: boolean,
-): Program {
+function buildProgram(spec: ModelSpec, shape: readonly number[], loss: LossChoice | undefined): Program {
   const p = new ModelBuilder();
-  if (architecture.kind === 'mambaLm') {
-    return p.build(name, 'MambaLM', () =>
-      mambaLm(p, p.input('input_ids', shape, ['B', 'L']), architecture.config),
-    );
-  }
-  const { config } = architecture;
-  const program = p.build(name, 'VisionMamba', () => {
-    const logits = visionMamba(p, p.input('input', shape, ['B', 'C', 'H', 'W']), config);
-    if (!backward) return logits;
-    return { logits, loss: classificationLoss(p, logits, p.input('labels', [shape[0]], ['B'])) };
+  const kind = spec.architecture.kind === 'vim' ? 'VisionMamba' : 'MambaLM';
+  const program = p.build(spec.name, kind, () => {
+    const input = inputOf(p, spec.architecture, shape);
+    const logits = logitsOf(p, spec.architecture, input);
+    return loss ? { logits, loss: loss.build(p, logits, input) } : logits;
   });
-  return backward ? trainingStep(program, program.outputs['loss']) : program;
+  return loss ? trainingStep(program, program.outputs['loss']) : program;
+}
+
+function inputOf(p: ModelBuilder, { kind }: Architecture, shape: readonly number[]): Value {
+  return kind === 'vim'
+    ? p.input('input', shape, ['B', 'C', 'H', 'W'])
+    : p.input('input_ids', shape, ['B', 'L']);
+}
+
+function logitsOf(p: ModelBuilder, architecture: Architecture, input: Value): Value {
+  return architecture.kind === 'vim'
+    ? visionMamba(p, input, architecture.config)
+    : mambaLm(p, input, architecture.config);
 }
 
 interface Given {

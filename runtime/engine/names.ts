@@ -87,26 +87,11 @@ export function* tensorsOf(state: RunState, level: Level): Generator<NamedTensor
 
 /** Inside a scan: the tensors of the current time step. */
 function stepTensors(state: RunState, level: Level): NamedTensor[] {
-  const r = state.recurrence;
-  if (!level.op || !r || state.position.phase !== 'inside') return [];
-  const { u_t, delta_t, B_t, C_t, z_t } = r.slices();
-  const all = {
-    h: r.h,
-    u_t,
-    delta_t,
-    decay: r.decay,
-    kept: r.kept,
-    written: r.written,
-    B_t,
-    C_t,
-    z_t,
-    y_t: r.y,
-  };
-  return Object.entries(all).flatMap(([name, tensor]) =>
-    tensor
-      ? [{ id: `step:${name}`, name, role: 'step' as const, axes: tensor.axes, tensor: () => tensor }]
-      : [],
-  );
+  const { scan, position } = state;
+  if (!level.op || !scan || position.phase !== 'inside') return [];
+  return scan.tensors().map(([name, tensor]) => {
+    return { id: `step:${name}`, name, role: 'step', axes: tensor.axes, tensor: () => tensor };
+  });
 }
 
 /** What an op takes and gives, or a module; parameters are listed apart, outputs once they are computed. */

@@ -1,12 +1,33 @@
 import { formatCount, formatNumber } from '../../src/protocol/numbers';
-import { countNonFinite, summarize } from '../kernels/summary';
+import { formatSite } from '../../src/protocol/site';
+import { firstWhere } from '../kernels/nonFinite';
+import { absmaxOf, allFinite, statistics } from '../kernels/statistics';
 import type { Op } from '../program/op';
+import type { Value } from '../program/value';
 import type { Tensor } from '../tensor/tensor';
 import { type Finding, TITLES } from './finding';
 import { siteText } from './frames';
+import { levelsAt, siteOf } from './names';
+import { isScan } from './openScan';
+import { findScanOrigin } from './scanOrigin';
 import type { RunState } from './state';
 
 type NonFinite = 'nan' | 'inf';
+
+const WORDS: Record<NonFinite, string> = { nan: 'NaN', inf: 'Inf' };
+
+const IS_BAD: Record<NonFinite, (x: number) => boolean> = {
+  nan: Number.isNaN,
+  inf: (x) => Math.abs(x) === Number.POSITIVE_INFINITY,
+};
+
+/** A tensor with NaN or Inf. */
+interface Suspect {
+  name: string;
+  value: Value;
+  tensor: Tensor;
+  counts: Record<NonFinite, number>;
+}
 
 interface Bad {
   name: string;
@@ -16,53 +37,76 @@ interface Bad {
 
 /**
  * After the op at the current position: the NaN or Inf that it produced. What its inputs brought along is not
- * reported again, unless they are parameters, which no op before has computed.
+ * reported again, unless they are parameters or the model's input, which no op before has computed.
  */
 export function findNonFinite(state: RunState, op: Op, filters: ReadonlySet<string>): Finding | undefined {
+  if (!filters.has('nan') && !filters.has('inf')) return undefined;
+  const outputs = suspectsOf(state, op.outputs);
+  if (outputs.length === 0) return undefined;
+  const inputs = suspectsOf(state, op.inputs);
   for (const filter of ['nan', 'inf'] as const) {
-    if (!filters.has(filter)) continue;
-    const outputs = badTensors(state, op.outputs, filter);
-    if (outputs.length === 0) continue;
-    const computed = Object.fromEntries(
-      Object.entries(op.inputs).filter(([, v]) => v.origin !== 'parameter'),
-    );
-    if (badTensors(state, computed, filter).length > 0) continue;
-    const parameters = Object.fromEntries(
-      Object.entries(op.inputs).filter(([, v]) => v.origin === 'parameter'),
-    );
-    return describe(state, filter, outputs[0], badTensors(state, parameters, filter)[0]);
+    const [output] = outputs.filter(({ counts }) => counts[filter] > 0);
+    if (!filters.has(filter) || !output) continue;
+    const sources = inputs.filter(({ counts }) => counts[filter] > 0);
+    if (sources.some(({ value }) => value.origin === 'op')) continue;
+    return describe(state, filter, badOf(output, filter), sources[0] && badOf(sources[0], filter));
   }
   return undefined;
 }
 
-function badTensors(state: RunState, values: Op['inputs'], filter: NonFinite): Bad[] {
+function suspectsOf(state: RunState, values: Op['inputs']): Suspect[] {
   return Object.entries(values).flatMap(([role, value]) => {
     const tensor = state.execution.tensor(value);
-    const found = countNonFinite(tensor);
-    const count = filter === 'nan' ? found.nan : found.posInf + found.negInf;
-    if (count === 0) return [];
-    const name = value.origin === 'parameter' ? value.name : role;
-    return [{ name, count, first: indexText(firstBad(tensor, filter), value.axes) }];
+    if (allFinite(tensor)) return [];
+    const { nan, posInf, negInf } = statistics(tensor);
+    const name = value.origin === 'op' ? role : value.name;
+    return [{ name, value, tensor, counts: { nan, inf: posInf + negInf } }];
   });
 }
 
-function firstBad(tensor: Tensor, filter: NonFinite): number[] {
-  const data = tensor.toArray();
-  const at = data.findIndex((x) => (filter === 'nan' ? Number.isNaN(x) : Math.abs(x) === Infinity));
-  return tensor.indexOf(at);
+function badOf({ name, value, tensor, counts }: Suspect, filter: NonFinite): Bad {
+  const first = firstWhere(tensor, IS_BAD[filter]);
+  return { name, count: counts[filter], first: indexText(first ?? [], value.axes) };
 }
 
 function indexText(index: readonly number[], axes: readonly string[]): string {
   return `[${index.map((i, axis) => (axes[axis] ? `${axes[axis]} ${i}` : String(i))).join(', ')}]`;
 }
 
-function describe(state: RunState, filter: NonFinite, output: Bad, parameter: Bad | undefined): Finding {
-  const what = filter === 'nan' ? 'NaN' : 'Inf';
-  const text = `${siteText(state)}: ${output.name} has ${formatCount(output.count)} ${what}, first at ${output.first}`;
-  const origin = parameter
-    ? `It comes from the parameter ${parameter.name}, which holds ${formatCount(parameter.count)} ${what}, first at ${parameter.first}.`
+function describe(state: RunState, filter: NonFinite, output: Bad, source: Bad | undefined): Finding {
+  const what = WORDS[filter];
+  const begins = beginningInside(state, filter);
+  const born = begins ? `born here in ${begins.short}` : 'born here';
+  const from = source ? `from ${source.name} ${source.first}` : born;
+  const text = `${siteText(state)}: ${output.name} has ${formatCount(output.count)} ${what}, first at ${output.first}, ${from}`;
+  const origin = source
+    ? `It comes from the ${kindOfSource(state, source)} ${source.name}, which holds ${formatCount(source.count)} ${what}, first at ${source.first}.`
     : `It was born here: all inputs of the op are free of ${what}.`;
-  return { filter, title: TITLES[filter], text, details: `${text}. ${origin}${runUp(state)}` };
+  const details = [`${text}.`, origin, ...(begins ? [begins.sentence] : [])].join(' ');
+  return { filter, title: TITLES[filter], text, details: `${details}${runUp(state)}` };
+}
+
+function kindOfSource({ program }: RunState, { name }: Bad): string {
+  return program.parameter(name) ? 'parameter' : 'input';
+}
+
+/** Where in time a scan, or its gradient, has its first NaN or Inf, and which factor brings it. */
+function beginningInside(
+  state: RunState,
+  filter: NonFinite,
+): { short: string; sentence: string } | undefined {
+  const [level] = levelsAt(state);
+  if (!isScan(level.op)) return undefined;
+  const origin = findScanOrigin(level.op, state.execution, IS_BAD[filter]);
+  if (!origin) return undefined;
+  const { t, b, d, n, quantity, text } = origin;
+  const site = formatSite({ ...siteOf(level, state.position), t, d, n });
+  const batch = b ? ` of batch element ${b}` : '';
+  const place = [`t=${t}`, ...(d === undefined ? [] : [`d=${d}`]), ...(n === undefined ? [] : [`n=${n}`])];
+  return {
+    short: `${quantity} at ${place.join(' ')}${batch}`,
+    sentence: `Inside the scan it begins at ${site}${batch}: ${text}.`,
+  };
 }
 
 /** How many ops before are looked back at. */
@@ -75,7 +119,8 @@ function runUp(state: RunState): string {
     .flatMap((e) => (e.kind === 'op' && !e.op.kind.view ? [e.op] : []));
   const words = before.slice(-RUN_UP).map((op) => {
     const [value] = Object.values(op.outputs);
-    return `${op.name} ${formatNumber(summarize(state.execution.tensor(value), { bins: 1 }).absmax ?? Number.NaN)}`;
+    const s = statistics(state.execution.tensor(value));
+    return `${op.name} ${formatNumber(s.count > 0 ? absmaxOf(s) : Number.NaN)}`;
   });
   return words.length > 0 ? ` Largest magnitudes before it: ${words.join(', ')}.` : '';
 }

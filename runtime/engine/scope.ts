@@ -10,6 +10,8 @@ export function scopeOf(state: RunState, level: Level, extra: Record<string, Val
   const plain: Record<string, Value> = { ...plainNames(state, level), ...extra };
   return {
     get(name) {
+      // `pass` itself is a statement of Python's, so expressions have another word for it.
+      if (name === 'pass_') return plain['pass'];
       if (Object.hasOwn(plain, name)) return plain[name];
       for (const t of tensorsOf(state, level)) if (t.name === name) return new TensorValue(t.tensor());
       const parameter = state.program.parameter(name);

@@ -1,11 +1,11 @@
-import type { ScanTensors } from '../kernels/selectiveScan';
-import { RECURRENCE, Recurrence } from '../models/recurrence';
+import type { Pass } from '../../src/protocol/site';
+import type { Op } from '../program/op';
 import type { Program } from '../program/program';
 import type { SourcePlace } from '../program/source';
 import type { Value } from '../program/value';
-import type { Tensor } from '../tensor/tensor';
 import { Execution } from './execution';
 import { findLocals, type Local } from './locals';
+import { isScan, OpenScan, RECURRENCES } from './openScan';
 import { type Position, Timeline } from './timeline';
 
 /** Everything that is known at one moment of a run: the program, its tensors, and where it stands. */
@@ -16,20 +16,25 @@ export class RunState {
   position: Position;
   /** For each gradient, by the id of its value: the event that completes it. */
   private readonly completed: ReadonlyMap<number, number>;
-  /** The line of the recurrence, to show while a scan is open. */
-  readonly recurrencePlace?: SourcePlace;
-  /** The opened scan, while the position is inside one. */
-  recurrence?: Recurrence;
+  /** The scan that is gone through step by step, while the position is inside one. */
+  scan?: OpenScan;
+  /** The line of each pass's recurrence, to show while a scan is open. */
+  private readonly recurrencePlaces: Record<Pass, SourcePlace | undefined>;
 
   constructor(
     readonly program: Program,
     readSource: (source: string) => string | undefined,
+    /** Bytes of results to keep. */
+    memoryLimit?: number,
   ) {
     this.timeline = new Timeline(program);
-    this.execution = new Execution(program);
+    this.execution = new Execution(program, memoryLimit);
     this.locals = findLocals(program, readSource);
     this.completed = completions(program);
-    this.recurrencePlace = placeOf(RECURRENCE, readSource);
+    this.recurrencePlaces = {
+      forward: placeOf(RECURRENCES.forward, readSource),
+      backward: placeOf(RECURRENCES.backward, readSource),
+    };
     this.position = { event: 0, phase: 'before' };
   }
 
@@ -48,62 +53,56 @@ export class RunState {
     return [...this.program.gradients].filter(([, value]) => this.completed.get(value.id) === event);
   }
 
+  /** The tensors of the last stop may be dropped; those of an open scan not. */
+  private letGo(): void {
+    if (!this.scan) this.execution.letGo();
+  }
+
   /** One moment forward. With `openScan` a scan is gone through step by step, else in one go. */
   advance(openScan: boolean): void {
+    this.letGo();
     const { event, phase } = this.position;
     const op = this.timeline.opAt(this.position);
     if (phase === 'after' || !op) this.position = { event: event + 1, phase: 'before' };
-    else if (phase === 'before' && openScan && op.kind.name === 'selective_scan') this.enterScan(0);
-    else if (phase === 'inside' && openScan && this.recurrence!.t + 1 < this.recurrence!.length)
-      this.moveTo(this.recurrence!.t + 1);
+    else if (phase === 'before' && openScan && isScan(op)) this.open(op, 'first');
+    else if (phase === 'inside' && openScan && this.scan!.next !== undefined) this.moveTo(this.scan!.next);
     else {
       this.execution.run(op);
       this.position = { event, phase: 'after' };
-      this.recurrence = undefined;
+      this.scan = undefined;
     }
   }
 
   /** One moment back; `openScan` as in `advance`. */
   retreat(openScan: boolean): void {
+    this.letGo();
     const { event, phase } = this.position;
     const op = this.timeline.opAt(this.position);
     if (phase === 'before') {
       const previous = this.program.events[event - 1];
       this.position = { event: event - 1, phase: previous?.kind === 'op' ? 'after' : 'before' };
-    } else if (phase === 'after' && openScan && op?.kind.name === 'selective_scan')
-      this.enterScan(op.inputs['u'].shape[2] - 1);
-    else if (phase === 'inside' && openScan && this.recurrence!.t > 0) this.moveTo(this.recurrence!.t - 1);
+    } else if (phase === 'after' && openScan && isScan(op)) this.open(op, 'last');
+    else if (phase === 'inside' && openScan && this.scan!.previous !== undefined)
+      this.moveTo(this.scan!.previous);
     else {
       this.position = { event, phase: 'before' };
-      this.recurrence = undefined;
+      this.scan = undefined;
     }
   }
 
-  private enterScan(t: number): void {
-    const op = this.timeline.opAt(this.position)!;
-    this.recurrence = new Recurrence(this.execution.tensors(op.inputs) as unknown as ScanTensors);
-    this.moveTo(t);
+  private open(op: Op, end: 'first' | 'last'): void {
+    this.scan = new OpenScan(op, this.execution);
+    this.moveTo(this.scan[end]);
   }
 
   private moveTo(t: number): void {
-    this.recurrence!.seek(t);
+    this.scan!.seek(t);
     this.position = { event: this.position.event, phase: 'inside', t };
   }
 
-  /** The largest |y_t - y| between the recurrence at this step and the scan's kernel, and the largest |y_t|. */
-  stepDifference(): { difference: number; scale: number } {
-    const op = this.timeline.opAt(this.position)!;
-    if (!this.execution.has(op.outputs['y'])) this.execution.run(op);
-    const y: Tensor = this.execution.tensor(op.outputs['y']);
-    const { t, y: own } = this.recurrence!;
-    let [difference, scale] = [0, 0];
-    for (let b = 0; b < own.shape[0]; b++) {
-      for (let d = 0; d < own.shape[1]; d++) {
-        difference = Math.max(difference, Math.abs(own.at(b, d) - y.at(b, d, t)));
-        scale = Math.max(scale, Math.abs(own.at(b, d)));
-      }
-    }
-    return { difference, scale };
+  /** The line of the recurrence, while a scan is open. */
+  get recurrencePlace(): SourcePlace | undefined {
+    return this.scan && this.recurrencePlaces[this.scan.pass];
   }
 }
 

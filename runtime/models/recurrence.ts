@@ -5,16 +5,16 @@
 import { silu } from '../kernels/activation';
 import type { ScanTensors } from '../kernels/selectiveScan';
 import { numel, Tensor, view } from '../tensor/tensor';
-
-/** States kept on the way forward, so that going back recomputes at most this many steps. */
-const KEEP_EVERY = 16;
+import { KeptStates } from './keptStates';
 
 /** Where the recurrence stands in this file: the line that holds this text. */
 export const RECURRENCE = { source: 'runtime/models/recurrence.ts', text: '// h_t = exp(delta_t A)' };
 
+/** One scan, gone through forward in time; going back recomputes from the last state that was kept. */
 export class Recurrence {
   /** The step that the tensors below belong to; -1 before the first. */
   t = -1;
+  /** How many steps there are. */
   readonly length: number;
   /** exp(delta_t A), (B, D, N): how much of the state survives this step. */
   readonly decay: Tensor;
@@ -26,7 +26,7 @@ export class Recurrence {
   readonly h: Tensor;
   /** This step's output after skip and gate, (B, D). */
   readonly y: Tensor;
-  private readonly keptStates = new Map<number, Float32Array>();
+  private readonly keptStates = new KeptStates();
 
   constructor(readonly inputs: ScanTensors) {
     const [batch, channels, length] = inputs.u.shape;
@@ -60,32 +60,36 @@ export class Recurrence {
         this.y.data[b * channels + d] = z ? y_t * silu(z.at(b, d, t)) : y_t;
       }
     }
-    if (t % KEEP_EVERY === 0) this.keptStates.set(t, h.slice());
+    this.keptStates.keep(t, h);
   }
 
   /** Goes to step t, backwards too; bit-equal to the first time. */
   seek(t: number): void {
-    if (t < this.t) this.rewind(t);
+    if (t < this.t) this.t = this.keptStates.restore(t, this.h.data);
     while (this.t < t) this.step();
   }
 
-  private rewind(t: number): void {
-    // The kept state is the one after its step, so the step itself must still be recomputed.
-    const from = Math.floor((t - 1) / KEEP_EVERY) * KEEP_EVERY;
-    const state = this.keptStates.get(from);
-    if (t > 0 && state) this.h.data.set(state);
-    else this.h.data.fill(0);
-    this.t = t > 0 && state ? from : -1;
+  /** What there is to see at this step, by the names of the code above. */
+  tensors(): Record<string, Tensor | undefined> {
+    const { h, decay, kept, written, y } = this;
+    const { u_t, delta_t, B_t, C_t, z_t } = this.slices();
+    return { h, u_t, delta_t, decay, kept, written, B_t, C_t, z_t, y_t: y };
   }
 
   /** The inputs of this step: views of u, delta, z (B, D) and B, C (B, N). */
-  slices(): Record<string, Tensor> {
-    const at = (x: Tensor) => x.with(view.select(x, 2, this.t), x.axes.slice(0, 2));
+  slices(): { u_t: Tensor; delta_t: Tensor; B_t: Tensor; C_t: Tensor; z_t?: Tensor } {
     const { u, delta, B, C, z } = this.inputs;
+    const at = (x: Tensor) => atTime(x, this.t);
     return { u_t: at(u), delta_t: at(delta), B_t: at(B), C_t: at(C), ...(z ? { z_t: at(z) } : {}) };
   }
 }
 
-function zeros(shape: readonly number[], axes: readonly string[]): Tensor {
+/** x (B, D, L) or (B, N, L) at one time step. */
+export function atTime(x: Tensor, t: number): Tensor {
+  return x.with(view.select(x, 2, t), x.axes.slice(0, 2));
+}
+
+/** A float32 tensor of zeros with named axes. */
+export function zeros(shape: readonly number[], axes: readonly string[]): Tensor {
   return new Tensor(new Float32Array(numel(shape)), shape, undefined, 0, 'float32', axes);
 }

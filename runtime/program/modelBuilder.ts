@@ -3,8 +3,10 @@ import * as elementwise from './ops/elementwise';
 import { embedding } from './ops/embedding';
 import * as layers from './ops/layers';
 import { crossEntropy } from './ops/loss';
+import * as pointwise from './ops/pointwise';
 import { selectiveScan } from './ops/scan';
 import * as shapes from './ops/shapes';
+import { sum } from './ops/sum';
 import * as views from './ops/views';
 import type { Value } from './value';
 
@@ -136,9 +138,56 @@ export class ModelBuilder extends Builder {
     return this.op(elementwise.mul, { a, b }).y;
   }
 
+  sub(a: Value, b: Value): Value {
+    return this.op(pointwise.sub, { a, b }).y;
+  }
+
+  div(a: Value, b: Value): Value {
+    return this.op(pointwise.div, { a, b }).y;
+  }
+
+  abs(x: Value): Value {
+    return this.op(pointwise.abs, { x }).y;
+  }
+
+  log(x: Value): Value {
+    return this.op(pointwise.log, { x }).y;
+  }
+
+  sqrt(x: Value): Value {
+    return this.op(pointwise.sqrt, { x }).y;
+  }
+
+  tanh(x: Value): Value {
+    return this.op(pointwise.tanh, { x }).y;
+  }
+
+  relu(x: Value): Value {
+    return this.op(pointwise.relu, { x }).y;
+  }
+
+  sigmoid(x: Value): Value {
+    return this.op(pointwise.sigmoid, { x }).y;
+  }
+
+  /** x + by. */
+  shift(x: Value, by: number): Value {
+    return this.op(pointwise.shift, { x }, { by }).y;
+  }
+
+  /** x ** by. */
+  pow(x: Value, by: number): Value {
+    return this.op(pointwise.pow, { x }, { by }).y;
+  }
+
   concat(parts: readonly Value[], axis: number): Value {
     const sizes = parts.map((x) => x.shape[axis]);
     return this.op(shapes.concat, Object.fromEntries(parts.map((x, i) => [`x${i}`, x])), { axis, sizes }).y;
+  }
+
+  /** The sum over `axes`, which go away. */
+  sum(x: Value, axes: readonly number[]): Value {
+    return this.op(sum, { x }, { axes }).y;
   }
 
   mean(x: Value, axis: number): Value {
@@ -162,6 +211,16 @@ export class ModelBuilder extends Builder {
 
   slice(x: Value, axis: number, start: number, end: number): Value {
     return this.op(views.slice, { x }, { axis, start, end }).y;
+  }
+
+  /** Every `step`-th element of an axis. */
+  every(x: Value, axis: number, step: number): Value {
+    return this.op(views.every, { x }, { axis, step }).y;
+  }
+
+  /** A new axis of size 1 in front of `axis`. */
+  unsqueeze(x: Value, axis: number): Value {
+    return this.op(views.unsqueeze, { x }, { axis }).y;
   }
 
   /** One element of an axis, which goes away. */

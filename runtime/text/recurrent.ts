@@ -1,22 +1,28 @@
 /**
- * The Mamba language model as a recurrence (Gu & Dao 2023, Section 3.3): one token at a time, with a state that
- * does not grow. It computes what the parallel form computes, for one sequence. Axes: D d_inner, N d_state,
- * R dt_rank, W taps of the convolution.
+ * The Mamba language model as a recurrence (Gu & Dao 2023, Section 3.3): it reads tokens in turn, with a state that
+ * does not grow. It computes what the parallel form computes, for one sequence. Axes: T tokens, E d_model,
+ * D d_inner, N d_state, R dt_rank, W taps of the convolution, V vocabulary.
  */
-import { silu, softplus } from '../kernels/activation';
 import type { MambaLmConfig } from '../models/mambaLmConfig';
 import type { MixerConfig } from '../models/mixer';
+import { Tensor } from '../tensor/tensor';
+import {
+  allocate,
+  type LayerState,
+  type LayerWeights,
+  type Linear,
+  mixerStep,
+  project,
+  type Room,
+  rmsNorm,
+  roomMaker,
+} from './recurrentMixer';
 
 /** The values of a parameter by its name in the model. */
 export type Weights = (name: string) => Float32Array;
 
-/** What a layer remembers of all the tokens so far. */
-export interface LayerState {
-  /** The convolution's last inputs, (D, W), newest last. */
-  readonly conv: Float32Array;
-  /** The scan's state, (D, N). */
-  readonly h: Float32Array;
-}
+/** Tokens that are read at once when there are as many: matrix products are faster than those with a vector. */
+export const BLOCK = 32;
 
 export class RecurrentMamba {
   readonly states: readonly LayerState[];
@@ -24,17 +30,30 @@ export class RecurrentMamba {
   private readonly embedding: Float32Array;
   private readonly normF: Float32Array;
   private readonly head: Linear;
+  private readonly roomFor: (tokens: number) => Room;
+  private room: Room;
+  /** (T, E), through all layers. */
+  private readonly hidden: Float32Array;
+  /** (1, 1, E) and (1, 1, V). */
+  private readonly features: Tensor;
+  private readonly logits: Tensor;
 
   constructor(
     readonly config: MambaLmConfig,
     weights: Weights,
   ) {
-    const indices = Array.from({ length: config.depth }, (_, i) => i);
-    this.layers = indices.map((i) => layerWeights(weights, `layers.${i}`, config.mixer));
-    this.states = indices.map(() => emptyState(config.mixer));
+    const { depth, mixer, tiedHead, vocabSize } = config;
+    const indices = Array.from({ length: depth }, (_, i) => i);
+    this.layers = indices.map((i) => layerWeights(weights, `layers.${i}`, mixer));
+    this.states = indices.map(() => emptyState(mixer));
     this.embedding = weights('embedding.weight');
     this.normF = weights('norm_f.weight');
-    this.head = { weight: config.tiedHead ? this.embedding : weights('lm_head.weight') };
+    this.head = { weight: matrix(tiedHead ? this.embedding : weights('lm_head.weight'), mixer.dModel) };
+    this.roomFor = roomMaker(mixer, BLOCK);
+    this.room = this.roomFor(1);
+    this.hidden = new Float32Array(BLOCK * mixer.dModel);
+    this.features = new Tensor(allocate(mixer.dModel), [1, 1, mixer.dModel]);
+    this.logits = new Tensor(allocate(vocabSize), [1, 1, vocabSize]);
   }
 
   /** Forgets everything. */
@@ -43,54 +62,69 @@ export class RecurrentMamba {
       conv.fill(0);
       h.fill(0);
     }
+    this.hidden.fill(0);
   }
 
-  /** Reads one token; gives the scores of the next one, (V). */
+  /** Reads tokens, `BLOCK` at once. Throws a `RangeError` when the vocabulary does not have one. */
+  read(...tokens: readonly number[]): void {
+    for (const token of tokens) this.check(token);
+    for (let t = 0; t < tokens.length; t += BLOCK) this.readBlock(tokens.slice(t, t + BLOCK));
+  }
+
+  /** The scores (V) of the token that follows those that were read; written over by the next call. */
+  scores(): Float32Array {
+    const { dModel } = this.config.mixer;
+    const last = this.hidden.subarray((this.room.tokens - 1) * dModel);
+    rmsNorm(last, this.normF, this.config.normEpsilon, 1, this.features.data);
+    project(this.features, this.head, this.logits);
+    return this.logits.data;
+  }
+
+  /** Reads one token; gives the scores of the next one, as `scores` does. */
   step(token: number): Float32Array {
-    const { vocabSize, mixer, normEpsilon } = this.config;
+    this.read(token);
+    return this.scores();
+  }
+
+  private check(token: number): void {
+    const { vocabSize } = this.config;
     if (!Number.isInteger(token) || token < 0 || token >= vocabSize)
       throw new RangeError(`Token ${token} is not one of the ${vocabSize} of the vocabulary.`);
-    const hidden = this.embedding.slice(token * mixer.dModel, (token + 1) * mixer.dModel);
-    this.layers.forEach((w, i) => {
-      const mixed = mixerStep(rmsNorm(hidden, w.norm, normEpsilon), w, this.states[i], mixer);
-      for (let k = 0; k < hidden.length; k++) hidden[k] += mixed[k];
-    });
-    return linear(rmsNorm(hidden, this.normF, normEpsilon), this.head);
   }
-}
 
-interface Linear {
-  /** (out, in). */
-  readonly weight: Float32Array;
-  readonly bias?: Float32Array;
-}
-
-interface LayerWeights {
-  readonly norm: Float32Array;
-  readonly inProj: Linear;
-  readonly conv1d: Linear;
-  readonly xProj: Linear;
-  readonly dtProj: Linear;
-  readonly outProj: Linear;
-  /** (D, N). */
-  readonly A: Float32Array;
-  readonly D: Float32Array;
+  private readBlock(tokens: readonly number[]): void {
+    const { mixer, normEpsilon } = this.config;
+    const { hidden, embedding } = this;
+    if (this.room.tokens !== tokens.length) this.room = this.roomFor(tokens.length);
+    const { room } = this;
+    tokens.forEach((token, t) => {
+      const row = token * mixer.dModel;
+      hidden.set(embedding.subarray(row, row + mixer.dModel), t * mixer.dModel);
+    });
+    const mixed = room.mixed.data;
+    this.layers.forEach((layer, i) => {
+      rmsNorm(hidden, layer.norm, normEpsilon, tokens.length, room.x.data);
+      mixerStep(layer, this.states[i], room, mixer);
+      for (let k = 0; k < tokens.length * mixer.dModel; k++) hidden[k] += mixed[k];
+    });
+  }
 }
 
 function layerWeights(weights: Weights, layer: string, c: MixerConfig): LayerWeights {
-  const linearOf = (name: string, bias: boolean): Linear => ({
-    weight: weights(`${layer}.mixer.${name}.weight`),
-    bias: bias ? weights(`${layer}.mixer.${name}.bias`) : undefined,
+  const values = (name: string) => weights(`${layer}.mixer.${name}`);
+  const linearOf = (name: string, inner: number, bias: boolean): Linear => ({
+    weight: matrix(values(`${name}.weight`), inner),
+    bias: bias ? vector(values(`${name}.bias`)) : undefined,
   });
   return {
     norm: weights(`${layer}.norm.weight`),
-    inProj: linearOf('in_proj', c.bias),
-    conv1d: linearOf('conv1d', c.convBias),
-    xProj: linearOf('x_proj', false),
-    dtProj: linearOf('dt_proj', true),
-    outProj: linearOf('out_proj', c.bias),
-    A: weights(`${layer}.mixer.A_log`).map((a) => -Math.exp(a)),
-    D: weights(`${layer}.mixer.D`),
+    inProj: linearOf('in_proj', c.dModel, c.bias),
+    conv1d: { weight: values('conv1d.weight'), bias: c.convBias ? values('conv1d.bias') : undefined },
+    xProj: linearOf('x_proj', c.dInner, false),
+    dtProj: linearOf('dt_proj', c.dtRank, true),
+    outProj: linearOf('out_proj', c.dInner, c.bias),
+    A: values('A_log').map((a) => -Math.exp(a)),
+    D: values('D'),
   };
 }
 
@@ -98,69 +132,10 @@ function emptyState(c: MixerConfig): LayerState {
   return { conv: new Float32Array(c.dInner * c.dConv), h: new Float32Array(c.dInner * c.dState) };
 }
 
-/** One token through one mixer: x (E) -> (E). */
-function mixerStep(x: Float32Array, w: LayerWeights, state: LayerState, c: MixerConfig): Float32Array {
-  const xz = linear(x, w.inProj);
-  const u = convStep(xz.subarray(0, c.dInner), w.conv1d, state.conv, c.dConv).map(silu); // (D)
-  const z = xz.subarray(c.dInner); // (D)
-  const xDbl = linear(u, w.xProj); // (R + 2N)
-  const dt = xDbl.subarray(0, c.dtRank);
-  const B = xDbl.subarray(c.dtRank, c.dtRank + c.dState);
-  const C = xDbl.subarray(c.dtRank + c.dState);
-  const delta = linear(dt, w.dtProj).map(softplus); // (D)
-  const y = scanStep(u, delta, B, C, w, state.h); // (D)
-  return linear(
-    y.map((y_d, d) => y_d * silu(z[d])),
-    w.outProj,
-  );
+function matrix(data: Float32Array, inner: number): Tensor {
+  return new Tensor(data, [data.length / inner, inner]);
 }
 
-/** Shifts x (D) into the window (D, W) and gives its weighted sum, (D). */
-function convStep(x: Float32Array, { weight, bias }: Linear, conv: Float32Array, taps: number): Float32Array {
-  return x.map((x_d, d) => {
-    const at = d * taps;
-    conv.copyWithin(at, at + 1, at + taps);
-    conv[at + taps - 1] = x_d;
-    let sum = bias ? bias[d] : 0;
-    for (let k = 0; k < taps; k++) sum += weight[at + k] * conv[at + k];
-    return sum;
-  });
-}
-
-/** h = exp(delta A) h + delta B u, in place; gives y = C h + D u, (D). */
-function scanStep(
-  u: Float32Array,
-  delta: Float32Array,
-  B: Float32Array,
-  C: Float32Array,
-  { A, D }: LayerWeights,
-  h: Float32Array,
-): Float32Array {
-  const states = B.length;
-  return u.map((u_d, d) => {
-    let y = D[d] * u_d;
-    for (let n = 0, i = d * states; n < states; n++, i++) {
-      h[i] = Math.exp(delta[d] * A[i]) * h[i] + delta[d] * B[n] * u_d;
-      y += C[n] * h[i];
-    }
-    return y;
-  });
-}
-
-/** x / sqrt(mean(x^2) + eps) * weight. */
-function rmsNorm(x: Float32Array, weight: Float32Array, eps: number): Float32Array {
-  const square = x.reduce((sum, v) => sum + v * v, 0) / x.length;
-  const scale = 1 / Math.sqrt(square + eps);
-  return x.map((v, i) => v * scale * weight[i]);
-}
-
-/** weight (out, in) x (in) + bias -> (out). */
-function linear(x: Float32Array, { weight, bias }: Linear): Float32Array {
-  const y = new Float32Array(weight.length / x.length);
-  for (let i = 0, at = 0; i < y.length; i++) {
-    let sum = bias ? bias[i] : 0;
-    for (let k = 0; k < x.length; k++, at++) sum += weight[at] * x[k];
-    y[i] = sum;
-  }
-  return y;
+function vector(data: Float32Array): Tensor {
+  return new Tensor(data, [data.length]);
 }

@@ -1,7 +1,7 @@
 /** Text to tokens and back, as the files beside a model say. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../checkpoint/errors';
+import { readObject } from './jsonFile';
 
 export interface Tokenizer {
   encode(text: string): number[];
@@ -25,25 +25,5 @@ export async function openTokenizer(folder: string, make: MakeTokenizer): Promis
     throw new InputError(
       `The tokenizer in ${folder} cannot be used (${(error as Error).message}). Give token ids instead of text.`,
     );
-  }
-}
-
-/** A JSON object of a file, or undefined when there is no such file. */
-async function readObject(path: string): Promise<object | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new InputError(`${path} cannot be read (${error.code}). Check its permissions.`);
-  });
-  if (text === undefined) return undefined;
-  const json = parsed(text);
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
-  throw new InputError(`${path} does not hold a JSON object. Copy or download it again.`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -74,7 +74,10 @@ export function readLaunch(given: unknown): EmbeddedLaunch {
     text: wordsOf(a, 'text'),
     label: countOf(a, 'label'),
     seed: countOf(a, 'seed'),
+    memoryLimit: countOf(a, 'memoryLimit'),
+    threads: countOf(a, 'threads'),
     backward: a['backward'] === true,
+    loss: wordsOf(a, 'loss'),
     stopOnEntry: a['stopOnEntry'] === true,
     noDebug: a['noDebug'] === true,
     breakpoints: readBreakpoints(a['breakpoints']),
@@ -111,7 +114,8 @@ function countOf(a: Record<string, unknown>, name: string): number | undefined {
   throw cannotLaunch(`"${name}" in the launch configuration must be a whole number from 0.`);
 }
 
-function readBreakpoints(x: unknown): LaunchBreakpoint[] {
+/** The breakpoints of a launch configuration. Throws a `UserError` when one has no name. */
+export function readBreakpoints(x: unknown): LaunchBreakpoint[] {
   if (x === undefined || x === null) return [];
   if (!Array.isArray(x)) throw cannotLaunch('"breakpoints" in the launch configuration must be a list.');
   return x.map((item) => {

@@ -10,7 +10,8 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { OutputCategory, Stop } from '../../runtime/engine/debugger';
-import type { LoadRequest } from '../../runtime/engine/load';
+import type { Engine } from '../../runtime/engine/engine';
+import { isGenerationCall } from '../../runtime/engine/generationCall';
 import type { StepMode } from '../../runtime/engine/timeline';
 import type { EmbeddedLaunch } from '../protocol/launch';
 import { formatCount } from '../protocol/numbers';
@@ -21,6 +22,7 @@ import { CAPABILITIES } from './capabilities';
 import { EngineClient } from './engine/client';
 import type { EngineEvent } from './engine/messages';
 import { alreadyRunning, cannotLaunch, notStarted, notStopped, UserError } from './errors';
+import { ConsoleGeneration } from './generation';
 import { type Handler, type Handlers, RequestServer } from './requestServer';
 import { Progress } from './runningProgress';
 import { StoppedView } from './stoppedView';
@@ -48,6 +50,7 @@ export class EmbeddedSession extends RequestServer {
   private showsProgress = false;
   private readonly view: StoppedView;
   private readonly breakpoints: Breakpoints;
+  private readonly generation = new ConsoleGeneration(() => this.needEngine());
 
   constructor(private readonly places: Places) {
     super();
@@ -84,7 +87,7 @@ export class EmbeddedSession extends RequestServer {
     stackTrace: this.whenStopped((args) => this.view.stackTrace(args)),
     scopes: this.whenStopped((args) => this.view.scopes(args)),
     variables: this.whenStopped((args) => this.view.variables(args)),
-    evaluate: this.whenStopped((args) => this.view.evaluate(args)),
+    evaluate: this.whenStopped((args, request) => this.onEvaluate(args, request.seq)),
     exceptionInfo: this.whenStopped(() => this.onExceptionInfo()),
     [TENSORS_REQUEST]: this.whenStopped((args) => this.view.tensors(args)),
     [TENSOR_DATA_REQUEST]: this.whenStopped((args) => this.view.tensorData(args)),
@@ -140,7 +143,10 @@ export class EmbeddedSession extends RequestServer {
       text,
       label,
       backward,
+      loss,
       seed = 0,
+      memoryLimit,
+      threads,
       noDebug,
       breakpoints = [],
     } = this.launch!;
@@ -150,14 +156,17 @@ export class EmbeddedSession extends RequestServer {
       (event) => this.onEngineEvent(event),
       (reason) => this.onEngineDeath(reason),
     );
-    const request: LoadRequest = {
+    const request: Parameters<Engine['load']>[0] = {
       model,
       checkpoint: absolute(checkpoint),
       input: absolute(input),
       text,
       label,
       backward,
+      loss,
       seed,
+      memoryLimit,
+      threads,
     };
     if (typeof model === 'string' && model.endsWith('.json')) request.model = resolve(model);
     const info = await this.withProgress(
@@ -250,7 +259,8 @@ export class EmbeddedSession extends RequestServer {
     const request = args.optionalNumber('requestId');
     if (request !== undefined) this.cancelOpen(request);
     const isCurrent = args.optionalString('progressId') === this.progress?.id;
-    if (isCurrent && this.phase === 'running') this.needEngine().pause();
+    const computing = this.phase === 'running' || this.generation.active;
+    if ((isCurrent && computing) || this.generation.answers(request)) this.needEngine().pause();
     if (this.phase === 'loading' && (isCurrent || request !== undefined)) await this.disposeEngine();
   }
 
@@ -264,8 +274,16 @@ export class EmbeddedSession extends RequestServer {
   }
 
   private onPause(): void {
-    if (this.phase !== 'running') throw notStarted();
+    if (this.phase !== 'running' && !this.generation.active) throw notStarted();
     this.needEngine().pause();
+  }
+
+  private onEvaluate(args: RequestArguments, seq: number): Promise<DebugProtocol.EvaluateResponse['body']> {
+    const expression = args.string('expression');
+    if (!isGenerationCall(expression)) return this.view.evaluate(args);
+    const context = args.optionalString('context');
+    const write = () => this.generation.evaluate(expression, context, seq);
+    return this.withProgress('Scanpoint: writing', write, seq);
   }
 
   private onExceptionInfo(): DebugProtocol.ExceptionInfoResponse['body'] {

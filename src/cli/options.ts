@@ -15,10 +15,14 @@ export interface RunOptions {
   label?: number;
   seed: number;
   backward: boolean;
+  loss?: string;
   probes: ProbeSpec[];
   filters: FilterSetting[];
   save?: string;
   json: boolean;
+  /** Megabytes. */
+  memory?: number;
+  threads?: number;
   failOnHit: boolean;
 }
 
@@ -31,12 +35,15 @@ MODEL is a published name, a JSON file with the constructor's arguments, or a la
   --text TEXT         text for a language model whose folder has a tokenizer
   --label N           the class that is right
   --seed N            for random weights and noise (0)
-  --backward          go on with the gradients of the cross-entropy of --label
+  --backward          go on with the gradients of the cross-entropy: of --label, or of the next tokens
+  --loss EXPR         go on with the gradients of EXPR instead, e.g. "logits[0, 3]" or "(logits ** 2).mean()"
   --break "WHERE [if CONDITION]"
                       report a breakpoint, e.g. "selective_scan if delta.max() > 0.1"; may be given again
   --break-on LIST     report nan, inf, exploding[=NORM], vanishing[=NORM], separated by commas
   --save FILE         write inputs, logits, layers, scans and gradients as safetensors
   --json              one JSON object on standard output instead of text
+  --memory MB         results to keep; those dropped are computed again (512; for a forward pass alone as few as it needs)
+  --threads N         threads that compute (one for each core, up to 8)
   --fail-on-hit       exit with 3 when a breakpoint or a filter was hit
 
 Exit code: 0, 1 for a fault of the input, 3 for a hit with --fail-on-hit.`;
@@ -48,10 +55,13 @@ const FLAGS = {
   label: { type: 'string' },
   seed: { type: 'string' },
   backward: { type: 'boolean' },
+  loss: { type: 'string' },
   break: { type: 'string', multiple: true },
   'break-on': { type: 'string' },
   save: { type: 'string' },
   json: { type: 'boolean' },
+  memory: { type: 'string' },
+  threads: { type: 'string' },
   'fail-on-hit': { type: 'boolean' },
 } as const;
 
@@ -73,10 +83,13 @@ export function readRunOptions(args: string[]): RunOptions {
     label: count('label', values.label),
     seed: count('seed', values.seed) ?? 0,
     backward: values.backward ?? false,
+    loss: values.loss,
     probes: (values.break ?? []).map(readBreak),
     filters: readFilters(values['break-on']),
     save: values.save,
     json: values.json ?? false,
+    memory: count('memory', values.memory),
+    threads: count('threads', values.threads),
     failOnHit: values['fail-on-hit'] ?? false,
   };
 }

@@ -5,6 +5,7 @@ import { siteText } from '../../runtime/engine/frames';
 import { gradientsOf } from '../../runtime/engine/gradientHealth';
 import { type Loaded, load } from '../../runtime/engine/load';
 import { resultLines } from '../../runtime/engine/result';
+import { startThreads } from '../../runtime/engine/threads';
 import { formatCount, formatNumber } from '../protocol/numbers';
 import type { RunOptions } from './options';
 import { UsageError } from './options';
@@ -27,6 +28,7 @@ export async function run(options: RunOptions, root: string): Promise<number> {
     async () => {},
   );
   const { program } = loaded.state;
+  startThreads(program, join(root, 'dist'), options.threads);
   say(
     `${program.name}: ${formatCount(program.parameterCount)} parameters, ${formatCount(program.ops.length)} ops.`,
   );
@@ -48,9 +50,12 @@ export async function run(options: RunOptions, root: string): Promise<number> {
   return hits.length > 0 && options.failOnHit ? 3 : 0;
 }
 
-function requestOf({ model, checkpoint, input, ...rest }: RunOptions) {
+function requestOf({ model, checkpoint, input, memory, ...rest }: RunOptions) {
   const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
-  return { ...rest, model, checkpoint: absolute(checkpoint), input: absolute(input) };
+  // Nobody steps back here, so a forward pass keeps no more than it needs; gradients are made of what it computed.
+  const readAgain = rest.backward || rest.loss !== undefined || rest.save !== undefined;
+  const memoryLimit = memory ?? (readAgain ? undefined : 0);
+  return { ...rest, model, memoryLimit, checkpoint: absolute(checkpoint), input: absolute(input) };
 }
 
 function readSource(root: string, source: string): string | undefined {
@@ -101,6 +106,8 @@ function report(
     loss: loss && execution.tensor(loss).at(),
     gradients: program.gradients.size > 0 ? gradientsOf(loaded.state) : undefined,
     seconds,
+    /** Bytes of memory that the process took at most. */
+    peakMemory: 1024 * process.resourceUsage().maxRSS,
     saved,
   };
 }

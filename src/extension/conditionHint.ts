@@ -17,7 +17,7 @@ const WORDS = new Set([
 ]);
 
 /** What every boundary knows beside its tensors. */
-const SITE_WORDS = ['layer', 'direction', 'module', 'op', 't', 'pass', 'step'];
+const SITE_WORDS = ['layer', 'direction', 'module', 'op', 't', 'pass_', 'step'];
 
 const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 

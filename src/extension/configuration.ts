@@ -38,7 +38,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     if (!chosen) return undefined;
     const problem = checkConfiguration(chosen);
     if (problem) return refuse(problem);
-    return normalizeConfiguration({ stopOnEntry: false, ...chosen });
+    return normalizeConfiguration({ stopOnEntry: false, ...engineSettings(), ...chosen });
   }
 
   /** Paths become absolute, and must exist: the adapter may run in another folder. */
@@ -82,6 +82,12 @@ export class DynamicConfigurations implements vscode.DebugConfigurationProvider 
     const open = { type: 'mamba', request: 'launch', name: sessionName(model.path), model: model.fsPath };
     return [{ ...open, breakpoints: [{ name: 'selective_scan' }] }, ...examples];
   }
+}
+
+/** What the settings say of the embedded engine. */
+function engineSettings(): { memoryLimit?: number; threads?: number } {
+  const settings = vscode.workspace.getConfiguration('scanpoint.embedded');
+  return { memoryLimit: settings.get('memoryLimit'), threads: settings.get('threads') };
 }
 
 function isEmpty(config: vscode.DebugConfiguration): boolean {

@@ -44,6 +44,10 @@ function checkTypes(config: RawConfiguration): string | undefined {
   }
   if (config.backward !== undefined && typeof config.backward !== 'boolean')
     return '"backward" has to be true or false.';
+  if (config.loss !== undefined) {
+    const problem = lossProblem(config.loss);
+    if (problem) return problem;
+  }
   if (config.text !== undefined && typeof config.text !== 'string') return '"text" has to be a text.';
   for (const key of ['label', 'seed']) {
     const value = config[key];
@@ -52,6 +56,13 @@ function checkTypes(config: RawConfiguration): string | undefined {
     }
   }
   return undefined;
+}
+
+/** What can be told of a loss before the model is known. */
+function lossProblem(loss: unknown): string | undefined {
+  if (typeof loss !== 'string') return '"loss" has to be an expression, e.g. "logits[0, 3]".';
+  if (/\blogits\b/.test(loss)) return undefined;
+  return '"loss" has to use logits, e.g. "logits[0, 3]" or "logits.mean()".';
 }
 
 function checkBreakpoints(breakpoints: unknown): string | undefined {

@@ -9,19 +9,34 @@ export type Boundary = (typeof BOUNDARIES)[number];
 /** `entry`: inputs are known; `exit`: outputs too; `step`: after each time step of a scan. */
 export type Phase = 'entry' | 'exit' | 'step';
 
+/** `pass` is there when the name asks for the backward pass. */
 export type BreakpointTarget =
-  | { kind: 'boundary'; boundary: Boundary; phase: Phase }
-  | { kind: 'module'; glob: string; phase: 'entry' | 'exit' }
+  | { kind: 'boundary'; boundary: Boundary; phase: Phase; pass?: 'backward' }
+  | { kind: 'module'; glob: string; phase: 'entry' | 'exit'; pass?: 'backward' }
   /** The gradient of parameters, once the backward pass has computed it. */
   | { kind: 'gradient'; glob: string };
 
 /** A wrong breakpoint name, with one sentence that says what to write instead. */
 export class BreakpointSpecError extends Error {}
 
-/** Reads `selective_scan`, `selective_scan:exit`, `causal_conv1d`, `layers.*.norm:exit`, ... */
+/** Stands before the name of what is meant in the backward pass. */
+const BACKWARD = 'grad:';
+
+/**
+ * Reads `selective_scan`, `selective_scan:exit`, `causal_conv1d`, `layers.*.norm:exit`, ... With `grad:` before it
+ * a boundary, or a module with its phase, is meant in the backward pass; a bare `grad:PATH` is a parameter.
+ */
 export function parseBreakpointName(name: string): BreakpointTarget {
   const text = name.trim();
-  if (text.startsWith('grad:')) return gradientTarget(text.slice('grad:'.length));
+  if (!text.startsWith(BACKWARD)) return placeTarget(text);
+  const rest = text.slice(BACKWARD.length);
+  if (!rest.includes(':') && !BOUNDARIES.some((b) => b === rest)) return gradientTarget(rest);
+  return { ...placeTarget(rest), pass: 'backward' };
+}
+
+type PlaceTarget = Exclude<BreakpointTarget, { kind: 'gradient' }>;
+
+function placeTarget(text: string): PlaceTarget {
   const colon = text.lastIndexOf(':');
   const path = colon < 0 ? text : text.slice(0, colon);
   const phase = colon < 0 ? 'entry' : parsePhase(text.slice(colon + 1), text);
@@ -61,7 +76,7 @@ function gradientTarget(glob: string): BreakpointTarget {
   );
 }
 
-function boundaryTarget(boundary: Boundary, phase: Phase): BreakpointTarget {
+function boundaryTarget(boundary: Boundary, phase: Phase): PlaceTarget {
   if (phase === 'step' && boundary !== 'selective_scan') {
     throw new BreakpointSpecError(`Only selective_scan has steps; "${boundary}" takes :entry or :exit.`);
   }

@@ -16,10 +16,16 @@ export interface EmbeddedLaunch {
   text?: string;
   /** Class index the person expects; shown with the result. */
   label?: number;
-  /** Compute the loss of `label` and its gradients after the forward pass. */
+  /** Compute a loss and its gradients after the forward pass: of `label`, or of the next tokens. */
   backward?: boolean;
+  /** Start the backward pass from this expression over `logits`, `input` and `label` instead; turns it on. */
+  loss?: string;
   /** For seeded weights; 0 by default. */
   seed?: number;
+  /** Megabytes of results to keep for stepping back; 512 by default. What is dropped is computed again. */
+  memoryLimit?: number;
+  /** Threads that compute, never more than there are cores; 0, the default, chooses for the machine. */
+  threads?: number;
   stopOnEntry?: boolean;
   breakpoints?: LaunchBreakpoint[];
   /** Set by VS Code for "Run Without Debugging". */

@@ -1,6 +1,6 @@
 /**
- * The figures of the embedded target, measured on the built adapter, with eager PyTorch (the example's plain Vim)
- * as the peer in the same run. Run with `npm run bench`.
+ * The figures of the embedded target: those of `scanpoint bench` with eager PyTorch as the peer in the same run, and
+ * those of whole sessions with the built adapter. Run with `npm run bench`; arguments go to `scanpoint bench`.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -62,41 +62,22 @@ async function firstStop() {
   return { seconds, variables };
 }
 
-/** Seconds of one forward pass of Vim-tiny in eager PyTorch, with the threads that suit it best. */
-function peer(python) {
-  const script = `
-import sys, time, torch
-sys.path.insert(0, 'examples')
-from vim_pytorch import VisionMamba
-model = VisionMamba(img_size=224, patch_size=16, stride=16, depth=24, embed_dim=192, bimamba_type='v2', final_pool_type='mean').eval()
-x = torch.randn(1, 3, 224, 224)
-best = 1e9
-for threads in (1, 2):
-    torch.set_num_threads(threads)
-    with torch.no_grad():
-        for _ in range(3):
-            start = time.perf_counter(); model(x); best = min(best, time.perf_counter() - start)
-print(best)`;
-  return Number(spawnSync(python, ['-c', script], { encoding: 'utf8' }).stdout);
-}
-
 const never = [{ name: 'selective_scan', condition: 'delta.max() > 1e30' }];
-const runs = { plain: [], filters: [], condition: [], torch: [], stop: [], variables: [] };
+const runs = { plain: [], filters: [], condition: [], stop: [], variables: [] };
 const python = await ensurePython();
+spawnSync(process.execPath, ['dist/cli.js', 'bench', '--python', python, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
 for (let round = 0; round < ROUNDS; round++) {
   runs.plain.push(await forward([], []));
   runs.filters.push(await forward([], ['nan', 'inf']));
   runs.condition.push(await forward(never, []));
-  runs.torch.push(peer(python));
   const { seconds, variables } = await firstStop();
   runs.stop.push(seconds);
   runs.variables.push(variables);
 }
-const [plain, torch] = [median(runs.plain), median(runs.torch)];
-print(
-  'Vim-tiny forward under the debugger, first run, no breakpoint',
-  `${plain.toFixed(2)} s = ${(plain / torch).toFixed(2)} x eager PyTorch (${torch.toFixed(2)} s)`,
-);
+const plain = median(runs.plain);
+print('Vim-tiny forward under the debugger, first run, no breakpoint', `${plain.toFixed(2)} s`);
 print('the same with the NaN and Inf filters', `${(median(runs.filters) / plain).toFixed(2)} x`);
 print(
   'the same with a condition at every scan that never holds',

@@ -70,6 +70,16 @@ describe('scanpoint run', () => {
     ).toBeGreaterThan(0);
   });
 
+  it('starts the gradients from any loss', () => {
+    const { status, stdout } = scanpoint('run', ...DIGIT, '--loss', 'logits[0, 3] - logits.mean()', '--json');
+    expect(status).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report.notes).toContain('The backward pass starts from the loss logits[0, 3] - logits.mean().');
+    const norm = (name: string) => report.gradients.find((g: { name: string }) => g.name === name).norm;
+    expect(norm('head.bias')).toBeCloseTo(Math.sqrt(0.9 ** 2 + 9 * 0.1 ** 2), 6);
+    expect(norm('layers.0.mixer.A_log')).toBeGreaterThan(0);
+  });
+
   it('finds a planted NaN', () => {
     const checkpoint = plant(DIGITS.checkpoint, 'layers.2.mixer.A_log', 11, Number.NaN);
     const { status, stdout } = scanpoint(
@@ -85,7 +95,7 @@ describe('scanpoint run', () => {
     );
     expect(status).toBe(3);
     expect(stdout).toMatch(
-      /^Paused on NaN: layers\.2\.mixer:exp forward: y has 1 NaN, first at \[D 1, N 3\]$/m,
+      /^Paused on NaN: layers\.2\.mixer:exp forward: y has 1 NaN, first at \[D 1, N 3\], from layers\.2\.mixer\.A_log \[D 1, N 3\]$/m,
     );
   });
 
@@ -146,6 +156,7 @@ describe('bad command lines and files', () => {
       /"resnet50" is neither a file nor a published model name/,
     ],
     ['a checkpoint that is not there', ['run', DIGITS.model, '--checkpoint', '/nowhere.pth'], /nowhere\.pth/],
+    ['a loss that is no number', ['run', ...DIGIT, '--loss', 'logits[0]'], /gives a tensor of shape \[10\]/],
     ['a backward pass without a class', ['run', ...DIGIT, '--backward'], /give "label"/],
   ];
   it.each(wrong)('%s', (_, args, message) => {

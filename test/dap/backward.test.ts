@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { GradientsResponse } from '../../src/protocol/requests';
 import { plant } from '../plantedCheckpoint';
 import { fixture } from '../unit/fixtures';
+import { ROOT } from './client';
 import { DIGITS, session } from './session';
 
 const BACKWARD = { ...DIGITS, label: 7, backward: true };
@@ -133,6 +134,124 @@ describe('the backward pass', () => {
       verified: false,
       message: expect.stringContaining('"a lot" is not a number'),
     });
+  });
+
+  it('stops at scans by name, with their gradients, at the forward site', async () => {
+    const s = await session().start(BACKWARD, {
+      functions: [
+        { name: 'grad:selective_scan:exit', condition: 'dA.norm() > 0 and nan(du) == 0 and layer == 1' },
+        { name: 'selective_scan', condition: 'layer == 0 and pass_ == "backward"' },
+        { name: 'grad:layers.0.mixer' },
+      ],
+    });
+    expect(s.functionAnswers.map((b) => b.verified)).toEqual([true, true, false]);
+    expect(s.functionAnswers[2].message).toContain('write grad:layers.0.mixer:entry or :exit');
+    expect(await s.stopped()).toMatchObject({
+      description: 'Paused at gradient of selective_scan exit',
+      text: expect.stringMatching(/^layers\.1\.mixer, backward: dA\.norm\(\) = [\d.e-]+ > 0/),
+    });
+    expect(Object.keys(await s.scope('Scan'))).toEqual(
+      expect.arrayContaining(['u', 'delta', 'A', 'dy', 'du', 'ddelta', 'dA', 'dB', 'dC', 'dD', 'dz']),
+    );
+    expect((await s.stack()).map((f) => f.name)).toEqual([
+      'gradient of selective_scan · backward',
+      'gradient of Mamba layers.1.mixer',
+      'gradient of Block layers.1',
+      'gradient of VisionMamba',
+    ]);
+    expect((await s.stack())[0].source?.name).toBe('mixer.ts');
+    expect((await s.step('continue')).text).toMatch(/^layers\.1\.mixer, forward/);
+    expect(await s.step('continue')).toMatchObject({
+      description: 'Paused at gradient of selective_scan entry',
+      text: 'layers.0.mixer, backward: layer == 0 and pass_ == "backward" (hit 1)',
+    });
+    expect(await s.evaluate('pass_')).toBe('"backward"');
+  });
+
+  it('is gone through time in a scan against time, forth and back bit-equal', async () => {
+    const s = await session().start(BACKWARD, { functions: [{ name: 'grad:selective_scan' }] });
+    await s.stopped();
+    await s.step('stepIn');
+    const seen: unknown[] = [];
+    const look = async () => {
+      const step = await s.scope('Step');
+      return [(await s.stack())[0].name, Object.values(step).map((v) => `${v.name} = ${v.value}`)];
+    };
+    const [top] = await s.stack();
+    const last = Number(/t (\d+)$/.exec(top.name)![1]);
+    expect(top.name).toBe(`gradient of selective_scan · backward · t ${last}`);
+    expect(top.source?.name).toBe('recurrenceBackward.ts');
+    expect((await readFile(top.source!.path!, 'utf8')).split('\n')[top.line - 1]).toContain(
+      'dh[i] = C_t * ds_t + dh_next[i];',
+    );
+    const step = await s.scope('Step');
+    expect(step['t'].value).toBe(String(last));
+    expect(step['difference to the kernel'].value).toMatch(
+      /^(0|\d[\d.]*e-\d+|0\.000\d+) of [\d.e-]+ \(d(u|delta|B|C|z)\)$/,
+    );
+    expect(Object.keys(step)).toEqual(
+      expect.arrayContaining([
+        'dh',
+        'dh_prev',
+        'dy_t',
+        'du_t',
+        'ddelta_t',
+        'dB_t',
+        'dC_t',
+        'decay',
+        'h_prev',
+      ]),
+    );
+    expect(await s.evaluate('rel(dh * decay, dh_prev) < 1e-6')).toBe('True');
+    for (let i = 0; i < 18; i++) {
+      seen.push(await look());
+      await s.step('next');
+    }
+    expect((await s.stack())[0].name).toBe(`gradient of selective_scan · backward · t ${last - 18}`);
+    for (const earlier of seen.reverse()) {
+      await s.step('stepBack');
+      expect(await look()).toEqual(earlier);
+    }
+    await s.step('stepOut');
+    expect((await s.stack())[0].name).not.toContain('selective_scan · backward');
+  });
+
+  it('runs back through the steps of a scan, and out of the backward pass', async () => {
+    const s = await session().start(BACKWARD, {
+      functions: [
+        {
+          name: 'grad:selective_scan:step',
+          condition: 'layer == 0 and direction == "forward" and t in (2, 4)',
+        },
+        { name: 'head', condition: 'x.absmax() > 0' },
+      ],
+    });
+    const forward = await s.stopped();
+    expect(forward.description).toBe('Paused at head entry');
+    expect(await s.step('continue')).toMatchObject({
+      description: 'Paused at gradient of selective_scan step 4',
+    });
+    expect(await s.step('continue')).toMatchObject({
+      description: 'Paused at gradient of selective_scan step 2',
+    });
+    expect(await s.step('reverseContinue')).toMatchObject({
+      description: 'Paused at gradient of selective_scan step 4',
+    });
+    expect((await s.step('reverseContinue')).text).toBe(forward.text);
+    expect(await s.step('reverseContinue')).toMatchObject({ reason: 'entry' });
+  });
+
+  it('starts from the next tokens in a language model', async () => {
+    const s = await session().start(
+      { model: `${ROOT}test/fixtures/lm/tied`, text: 'The step delta chooses the state.', backward: true },
+      { functions: [{ name: 'grad:embedding.weight', condition: 'grad.norm() > 0' }] },
+    );
+    expect((await s.stopped()).text).toMatch(/^embedding\.weight: grad\.norm\(\) = [\d.]+ > 0/);
+    expect((await s.stack()).map((f) => f.name).at(-1)).toBe('gradient of MambaLM');
+    await s.client.request('continue', { threadId: 1 });
+    await s.terminated();
+    expect(s.console).toMatch(/^Loss \d/m);
+    expect(s.console).toMatch(/^next "/m);
   });
 
   it('finds a NaN that only the backward pass makes', async () => {

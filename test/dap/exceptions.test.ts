@@ -13,7 +13,7 @@ describe('the NaN and Inf filters', () => {
     const stop = await s.stopped();
     expect(stop).toMatchObject({ reason: 'exception', description: 'Paused on NaN' });
     expect(stop.text).toMatch(
-      /^layers\.1\.mixer\.x_proj_b:project backward: y has [\d,]+ NaN, first at \[B 0, D \d+, L 0\]$/,
+      /^layers\.1\.mixer\.x_proj_b:project backward: y has [\d,]+ NaN, first at \[B 0, D \d+, L 0\], from layers\.1\.mixer\.x_proj_b\.weight \[\d+, \d+\]$/,
     );
     const info = await s.client.request<Info>(exceptionInfo, { threadId: 1 });
     expect(info.exceptionId).toBe('NaN produced');
@@ -32,6 +32,28 @@ describe('the NaN and Inf filters', () => {
     expect((await s.stopped()).text).toMatch(/^layers\.0\.mixer:exp forward: y has 1 Inf, first at/);
     const info = await s.client.request<Info>(exceptionInfo, { threadId: 1 });
     expect(info.description).toContain('It was born here: all inputs of the op are free of Inf.');
+  });
+
+  it('name the channel, the time step and the factor where a scan makes it', async () => {
+    const checkpoint = plant(DIGITS.checkpoint, 'layers.1.mixer.D', 3, Infinity);
+    const s = await session().start({ ...DIGITS, checkpoint }, { filters: ['inf', 'nan'] });
+    expect((await s.stopped()).text).toMatch(
+      /^layers\.1\.mixer:selective_scan forward: y has [\d,]+ Inf, first at \[B 0, D 3, L 0\], from layers\.1\.mixer\.D \[D 3\]$/,
+    );
+    const passed = await s.client.request<Info>(exceptionInfo, { threadId: 1 });
+    expect(passed.description).toMatch(
+      /It comes from the parameter layers\.1\.mixer\.D, which holds 1 Inf, first at \[D 3\]\. Inside the scan it begins at layers\.1\.mixer:selective_scan forward t=0 d=3: D u_t is -?Inf, from D Inf, u_t /,
+    );
+    const grown = plant(DIGITS.checkpoint, 'layers.1.mixer.D', 3, 3e38);
+    const large = plant(grown, 'layers.1.mixer.conv1d.bias', 3, 500);
+    const own = await session().start({ ...DIGITS, checkpoint: large }, { filters: ['inf', 'nan'] });
+    expect((await own.stopped()).text).toMatch(
+      /^layers\.1\.mixer:selective_scan forward: y has [\d,]+ Inf, first at \[B 0, D 3, L 0\], born here in D u at t=0 d=3$/,
+    );
+    const info = await own.client.request<Info>(exceptionInfo, { threadId: 1 });
+    expect(info.description).toMatch(
+      /It was born here: all inputs of the op are free of Inf\. Inside the scan it begins at layers\.1\.mixer:selective_scan forward t=0 d=3: D u_t is Inf, from D 3e38, u_t \d+/,
+    );
   });
 
   it('are silent when they are off, and on a healthy model', async () => {

@@ -1,29 +1,39 @@
 import { type Boundary, BreakpointSpecError, type Phase } from '../../../src/protocol/breakpointSpec';
+import type { Pass } from '../../../src/protocol/site';
+import type { Op } from '../../program/op';
 import type { Program } from '../../program/program';
-import type { Location, Locator } from './probe';
+import { kindOf } from '../names';
+import { STEP_NAMES } from '../openScan';
+import { type Location, type Locator, noBackwardPass } from './probe';
 
-const STEP_NAMES = ['h', 'u_t', 'delta_t', 'decay', 'kept', 'written', 'B_t', 'C_t', 'z_t', 'y_t'];
-
-/** Stops at the entry, the exit, or every time step of all calls of a boundary. */
+/** Stops at the entry, the exit, or every time step of all calls of a boundary in one pass or both. */
 export class BoundaryLocator implements Locator {
   constructor(
     private readonly boundary: Boundary,
     private readonly phase: Phase,
+    private readonly passes: readonly Pass[],
   ) {}
 
   locate(program: Program): Location[] {
     const found = program.events.flatMap((e, event) =>
-      e.kind === 'op' && e.op.kind.name === this.boundary ? [{ event, phase: this.phase }] : [],
+      e.kind === 'op' && this.isOne(e.op) ? [{ event, phase: this.phase }] : [],
     );
-    if (found.length === 0) throw new BreakpointSpecError(`This model has no ${this.boundary}.`);
-    return found;
+    if (found.length > 0) return found;
+    if (!this.passes.includes('forward') && program.gradients.size === 0) throw noBackwardPass();
+    throw new BreakpointSpecError(`This model has no ${this.boundary}.`);
+  }
+
+  private isOne(op: Op): boolean {
+    return kindOf(op) === this.boundary && this.passes.includes(op.pass ?? 'forward');
   }
 
   names(program: Program): string[] {
-    const op = program.ops.find((o) => o.kind.name === this.boundary)!;
-    const names = Object.keys(op.inputs);
-    if (this.phase === 'exit') names.push(...Object.keys(op.outputs));
-    if (this.phase === 'step') names.push(...STEP_NAMES);
-    return names;
+    const ops = program.ops.filter((op) => this.isOne(op));
+    const names = ops.flatMap((op) => [
+      ...Object.keys(op.inputs),
+      ...(this.phase === 'exit' ? Object.keys(op.outputs) : []),
+      ...(this.phase === 'step' ? STEP_NAMES[op.pass ?? 'forward'] : []),
+    ]);
+    return [...new Set(names)];
   }
 }

@@ -1,18 +1,15 @@
 import { BreakpointSpecError, matchGlob } from '../../../src/protocol/breakpointSpec';
 import { closest } from '../../../src/protocol/spelling';
 import type { Program } from '../../program/program';
-import type { Location, Locator } from './probe';
+import { modulePaths } from './module';
+import { type Location, type Locator, noBackwardPass } from './probe';
 
 /** Stops when the backward pass has completed the gradient of a parameter or an input. */
 export class GradientLocator implements Locator {
   constructor(private readonly glob: string) {}
 
   locate(program: Program): Location[] {
-    if (program.gradients.size === 0) {
-      throw new BreakpointSpecError(
-        'This run has no backward pass; set "backward" to true in the launch configuration.',
-      );
-    }
+    if (program.gradients.size === 0) throw noBackwardPass();
     const matches = matchGlob(this.glob);
     const found = [...program.gradients].filter(([name]) => matches(name)).map(([, value]) => value.storage);
     if (found.length === 0) throw new BreakpointSpecError(this.missing(program));
@@ -20,6 +17,8 @@ export class GradientLocator implements Locator {
   }
 
   private missing(program: Program): string {
+    if (modulePaths(program).some(matchGlob(this.glob)))
+      return `"${this.glob}" is a module; write grad:${this.glob}:entry or :exit for it in the backward pass, or the name of a parameter.`;
     const names = [...program.gradients.keys()];
     const hint = closest(this.glob, names);
     return `No parameter with a gradient matches "${this.glob}"${hint ? `; did you mean "${hint}"?` : '.'}`;

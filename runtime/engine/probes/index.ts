@@ -3,19 +3,28 @@ import { BoundaryLocator } from './boundary';
 import { GradientLocator } from './gradient';
 import { LineLocator } from './line';
 import { ModuleLocator } from './module';
-import { type Location, type Locator, Probe, type ProbeResult, type ProbeSpec, reasonOf } from './probe';
+import {
+  type Location,
+  type Locator,
+  Probe,
+  type ProbeResult,
+  type ProbeSpec,
+  passesOf,
+  reasonOf,
+} from './probe';
 
 export { linesOf } from './line';
 export { modulePaths } from './module';
 export type { LineTarget, ProbeResult, ProbeSpec } from './probe';
-export { Probe } from './probe';
+export { asksForPass, Probe } from './probe';
 
-function locatorFor(target: ProbeSpec['target']): Locator {
+function locatorFor(spec: ProbeSpec): Locator {
+  const { target } = spec;
   switch (target.kind) {
     case 'boundary':
-      return new BoundaryLocator(target.boundary, target.phase);
+      return new BoundaryLocator(target.boundary, target.phase, passesOf(spec));
     case 'module':
-      return new ModuleLocator(target.glob, target.phase);
+      return new ModuleLocator(target.glob, target.phase, passesOf(spec));
     case 'gradient':
       return new GradientLocator(target.glob);
     case 'line':
@@ -42,7 +51,7 @@ export class ProbeSet {
 
   private add(spec: ProbeSpec, known: Probe | undefined): ProbeResult {
     try {
-      const locator = locatorFor(spec.target);
+      const locator = locatorFor(spec);
       const locations = locator.locate(this.program);
       this.probes.push(known ?? new Probe(spec, locations, locator.names(this.program)));
       return { id: spec.id, verified: true, line: locator.line };

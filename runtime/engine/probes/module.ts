@@ -1,27 +1,41 @@
 import { BreakpointSpecError, matchGlob } from '../../../src/protocol/breakpointSpec';
+import type { Pass } from '../../../src/protocol/site';
 import { closest } from '../../../src/protocol/spelling';
-import type { Program } from '../../program/program';
-import type { Location, Locator } from './probe';
+import type { Event, Program } from '../../program/program';
+import { kindOf } from '../names';
+import { type Location, type Locator, noBackwardPass } from './probe';
 
 /** Stops where a module is entered or left; a layer without code of its own (`in_proj`) is its op. */
 export class ModuleLocator implements Locator {
+  private readonly matches: (path: string) => boolean;
+
   constructor(
     private readonly glob: string,
     private readonly phase: 'entry' | 'exit',
-  ) {}
+    private readonly passes: readonly Pass[],
+  ) {
+    this.matches = matchGlob(glob);
+  }
 
   locate(program: Program): Location[] {
-    const matches = matchGlob(this.glob);
+    const wanted = this.phase === 'entry' ? 'enter' : 'exit';
     const found = program.events.flatMap((e, event): Location[] => {
-      // The backward pass enters the modules again; its tensors are others, so it is asked for by `grad:`.
-      if (e.pass === 'backward') return [];
-      if (e.kind === 'op')
-        return e.op.module !== e.scope.path && matches(e.op.module) ? [{ event, phase: this.phase }] : [];
-      const wanted = this.phase === 'entry' ? 'enter' : 'exit';
-      return e.kind === wanted && e.scope.parent && matches(e.scope.path) ? [{ event, phase: 'before' }] : [];
+      if (!this.isOne(e)) return [];
+      if (e.kind === 'op') return [{ event, phase: this.phase }];
+      return e.kind === wanted ? [{ event, phase: 'before' }] : [];
     });
-    if (found.length === 0) throw new BreakpointSpecError(this.missing(program));
-    return found;
+    if (found.length > 0) return found;
+    if (!this.passes.includes('forward') && program.gradients.size === 0) throw noBackwardPass();
+    throw new BreakpointSpecError(this.missing(program));
+  }
+
+  /** An event of a module in a pass that is watched; of the gradient ops those that are a layer's own. */
+  private isOne(e: Event): boolean {
+    if (!this.passes.includes(e.pass ?? 'forward')) return false;
+    if (e.kind !== 'op') return e.scope.parent !== undefined && this.matches(e.scope.path);
+    const { op } = e;
+    const own = !op.forward || kindOf(op) === op.forward.kind.name;
+    return own && op.module !== e.scope.path && this.matches(op.module);
   }
 
   private missing(program: Program): string {
@@ -31,16 +45,13 @@ export class ModuleLocator implements Locator {
   }
 
   names(program: Program): string[] {
-    const matches = matchGlob(this.glob);
-    const names = new Set<string>();
-    for (const e of program.events) {
-      if (e.pass === 'backward') continue;
-      const what = e.kind === 'op' ? e.op : e.scope;
-      if (!matches(e.kind === 'op' ? e.op.module : e.scope.path)) continue;
-      for (const name of Object.keys(what.inputs)) names.add(name);
-      if (this.phase === 'exit') for (const name of Object.keys(what.outputs)) names.add(name);
-    }
-    return [...names];
+    const names = program.events
+      .filter((e) => this.isOne(e))
+      .flatMap((e) => {
+        const what = e.kind === 'op' ? e.op : e.scope;
+        return [...Object.keys(what.inputs), ...(this.phase === 'exit' ? Object.keys(what.outputs) : [])];
+      });
+    return [...new Set(names)];
   }
 }
 

@@ -7,6 +7,7 @@ import {
   parseHitCondition,
   parseLogMessage,
 } from '../../../src/protocol/breakpointSpec';
+import type { Pass } from '../../../src/protocol/site';
 import { checkNames, type Expression, ExpressionError, parseExpression } from '../../expression';
 import type { Program } from '../../program/program';
 
@@ -24,6 +25,34 @@ export interface LineTarget {
   /** e.g. `runtime/models/mixer.ts`. */
   source: string;
   line: number;
+}
+
+/** The passes that a boundary or a module is watched in: the forward one, unless the name or the condition asks. */
+export function passesOf({ target, condition }: ProbeSpec): readonly Pass[] {
+  if ('pass' in target) return ['backward'];
+  return condition?.trim() && asksForPass(parseCondition(condition)) ? ['forward', 'backward'] : ['forward'];
+}
+
+export function asksForPass(condition: Expression): boolean {
+  return condition.names().has('pass_');
+}
+
+/** Reads a condition; who writes `pass` is told the word for it. Throws an `ExpressionError`. */
+function parseCondition(text: string): Expression {
+  try {
+    return parseExpression(text);
+  } catch (error) {
+    if (!(error instanceof ExpressionError) || !/^Column \d+: "pass" /.test(error.message)) throw error;
+    const message = '"pass" is a statement of Python; write pass_ == "backward", or grad: before the name.';
+    throw new ExpressionError(message, error.column, 'pass_');
+  }
+}
+
+/** The error of what needs a backward pass in a run that has none. */
+export function noBackwardPass(): BreakpointSpecError {
+  return new BreakpointSpecError(
+    'This run has no backward pass; set "backward" to true in the launch configuration.',
+  );
 }
 
 /** What became of a probe: where it lies, or why it will never stop. */
@@ -50,7 +79,7 @@ export interface Locator {
   readonly line?: number;
 }
 
-export const PLAIN_NAMES = ['layer', 'direction', 'module', 'op', 't', 'pass', 'step', 'hit'];
+export const PLAIN_NAMES = ['layer', 'direction', 'module', 'op', 't', 'pass_', 'step', 'hit'];
 
 /** A breakpoint in force: where it lies, when it holds, how often it has. */
 export class Probe {
@@ -69,7 +98,7 @@ export class Probe {
   ) {
     const known = [...PLAIN_NAMES, ...names];
     if (spec.condition?.trim()) {
-      this.condition = parseExpression(spec.condition);
+      this.condition = parseCondition(spec.condition);
       checkNames(this.condition, known);
     }
     if (spec.hitCondition?.trim()) this.hitCondition = parseHitCondition(spec.hitCondition);

@@ -71,3 +71,29 @@ export const select = viewOp(
   },
   (x, a) => view.select(x, a.axis as number, a.index as number),
 );
+
+/** Every `step`-th element of an axis. */
+export const every = viewOp(
+  'every',
+  (x, a) => requireAxis(x, a.axis as number),
+  (x, a) => {
+    const [axis, step] = [a.axis as number, a.step as number];
+    const shape = x.shape.with(axis, Math.ceil(x.shape[axis] / step));
+    return { shape, strides: x.strides.with(axis, x.strides[axis] * step), offset: x.offset };
+  },
+);
+
+/** A new axis of size 1 in front of `axis`. */
+export const unsqueeze = viewOp(
+  'unsqueeze',
+  (x, a) =>
+    requireShape(
+      (a.axis as number) <= x.shape.length,
+      () => `no axis ${a.axis} can be made in ${shapeText(x.shape)}`,
+    ),
+  (x, a) => ({
+    shape: x.shape.toSpliced(a.axis as number, 0, 1),
+    strides: x.strides.toSpliced(a.axis as number, 0, 0),
+    offset: x.offset,
+  }),
+);

@@ -3,16 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Engine } from '../../../runtime/engine/engine';
-import { useNativeFolder } from '../../../runtime/kernels/native/file';
+import { useKernels } from '../../../runtime/engine/kernelNotice';
 import { type Call, type EngineEvent, PAUSE, type Reply, WAITING, type WorkerSetup } from './messages';
 
 const port = parentPort!;
 const { control, root } = workerData as WorkerSetup;
 const cells = new Int32Array(control);
 
-useNativeFolder(__dirname);
-
 const tell = (event: EngineEvent): void => port.postMessage(event);
+
+const notice = useKernels(__dirname);
+if (notice) tell({ event: 'output', text: notice, category: 'console' });
 
 const engine = new Engine(
   {
@@ -24,6 +25,7 @@ const engine = new Engine(
     breathe,
   },
   readSource,
+  __dirname,
 );
 
 /** Costs one atomic load unless somebody waits. */

@@ -80,11 +80,33 @@ describe('gradients by finite differences', () => {
     });
     check('add, broadcast', (s) => [pair(s), (p, { a, b }) => (s.flag ? p.add(a, b) : p.add(b, a))]);
     check('mul, broadcast', (s) => [pair(s), (p, { a, b }) => (s.flag ? p.mul(a, b) : p.mul(b, a))]);
+    check('sub, broadcast', (s) => [pair(s), (p, { a, b }) => (s.flag ? p.sub(a, b) : p.sub(b, a))]);
+    check('div, broadcast', (s) => [
+      { ...pair(s), ranges: { a: [1, 2], b: [1, 2] } },
+      (p, { a, b }) => (s.flag ? p.div(a, b) : p.div(b, a)),
+    ]);
+    const positive = { x: [0.5, 2] as const };
+    check('abs and relu', (s) => [
+      { ...bld(s), ranges: { x: [-1, 1.5] } }, // none of the values is 0
+      (p, { x }) => (s.flag ? p.abs(x) : p.relu(x)),
+    ]);
+    check('log and sqrt', (s) => [
+      { ...bld(s), ranges: positive },
+      (p, { x }) => (s.flag ? p.log(x) : p.sqrt(x)),
+    ]);
+    check('sigmoid and tanh', (s) => [bld(s), (p, { x }) => (s.flag ? p.sigmoid(x) : p.tanh(x))]);
+    check('pow', (s) => [{ ...bld(s), ranges: positive }, (p, { x }) => p.pow(x, [-1, 0, 0.5, 3][s.n - 1])]);
+    check('pow of what is below 0', (s) => [bld(s), (p, { x }) => p.pow(x, s.n)]);
+    check('shift', (s) => [bld(s), (p, { x }) => p.mul(p.shift(x, 0.7), x)]);
     check('mul with itself', (s) => [bld(s), (p, { x }) => p.mul(x, x)]);
   });
 
   describe('shapes', () => {
     check('mean', (s) => [bld(s), (p, { x }) => p.mean(x, s.seed % 3)]);
+    check('sum over some axes', (s) => [
+      bld(s),
+      (p, { x }) => p.sum(p.transpose(x, 0, 2), [[], [0], [1, 2], [0, 1, 2]][s.n - 1]),
+    ]);
     check('max', (s) => [bld(s), (p, { x }) => p.max(x, s.seed % 3)]);
     check('concat, with a batch of one repeated', (s) => [
       { shapes: { x: [s.b, s.l, s.d], token: [1, s.n, s.d], tail: [s.b, 1, s.d] } },
@@ -97,6 +119,10 @@ describe('gradients by finite differences', () => {
     check('a part of a tensor', (s) => [
       bld(s),
       (p, { x }) => p.silu(s.flag ? p.select(x, 1, s.l - 1) : p.slice(x, 2, 0, Math.max(1, s.d - 1))),
+    ]);
+    check('every second element, with a new axis', (s) => [
+      { shapes: { x: [s.b, 2 * s.l + 1, s.d] } },
+      (p, { x }) => p.exp(p.unsqueeze(p.every(x, 1, 2), s.n - 1)),
     ]);
     check('overlapping parts, turned and not', (s) => [
       { shapes: { x: [s.b, 2 * s.d, s.l] } },

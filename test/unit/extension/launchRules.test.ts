@@ -18,6 +18,7 @@ describe('a launch configuration', () => {
       seed: 0,
       breakpoints: ['selective_scan:step', { name: 'layers.*.norm:exit', hitCondition: '% 10' }],
     },
+    { model: 'a.json', backward: true, loss: '(logits ** 2).mean()' },
     digitsExample('/examples'),
     photographExample('/examples'),
   ])('may be %j', (config) => expect(checkConfiguration({ ...config })).toBeUndefined());
@@ -34,6 +35,8 @@ describe('a launch configuration', () => {
     [{ model: 7 }, '"model" has to be a JSON file'],
     [{ model: 'a.json', checkpoint: 7 }, '"checkpoint" has to be the path of a file'],
     [{ model: 'a.json', label: -1 }, '"label" has to be a whole number from 0 up, not -1'],
+    [{ model: 'a.json', loss: 3 }, '"loss" has to be an expression'],
+    [{ model: 'a.json', loss: 'output.sum()' }, '"loss" has to use logits'],
     [{ model: 'a.json', seed: 1.5 }, '"seed" has to be a whole number'],
     [{ model: 'a.json', breakpoints: 'selective_scan' }, '"breakpoints" has to be a list'],
     [
