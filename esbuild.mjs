@@ -1,5 +1,6 @@
 /** Bundles the extension, the adapter, the engine's thread, the command line, the kernels and the webviews into dist/. */
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import asc from 'assemblyscript/asc';
 import { build } from 'esbuild';
 
@@ -54,3 +55,25 @@ await Promise.all([
     outdir: 'dist',
   }),
 ]);
+
+/**
+ * Keeps of a bundle's map only what lies in runtime/models: that is all that is shown, and reading a whole map would
+ * take longer than building the model. Code of other files is marked as having no source.
+ */
+async function keepModels(bundle) {
+  const path = `dist/${bundle}.js.map`;
+  const map = JSON.parse(await readFile(path, 'utf8'));
+  const shown = map.sources.map((source) => source.includes('runtime/models/'));
+  let last = false;
+  const mappings = decode(map.mappings).map((line) =>
+    line.flatMap((segment) => {
+      const kept = segment.length > 1 && shown[segment[1]];
+      const needed = kept || last;
+      last = kept;
+      return needed ? [kept ? segment.slice(0, 4) : [segment[0]]] : [];
+    }),
+  );
+  await writeFile(path, JSON.stringify({ ...map, names: [], mappings: encode(mappings) }));
+}
+
+await Promise.all(['engine', 'cli'].map(keepModels));

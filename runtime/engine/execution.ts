@@ -46,12 +46,16 @@ export class Execution {
     const expected = this.program.storageSizes[value.storage];
     if (data.length !== expected)
       throw new RangeError(`${value.name} takes ${expected} elements, not ${data.length}.`);
-    const simd = native();
-    if (simd) {
-      this.storages[value.storage] ??= simd.memory.allocate(expected);
-      this.storages[value.storage]!.set(data);
-    } else this.storages[value.storage] = data;
+    const room = this.roomFor(value);
+    if (data !== room) room.set(data);
     this.computed.add(value.storage);
+  }
+
+  /** Where the data of a parameter or an input goes; who writes it there hands it to `fill` afterwards. */
+  roomFor(value: Value): Float32Array {
+    const size = this.program.storageSizes[value.storage];
+    this.storages[value.storage] ??= native()?.memory.allocate(size) ?? new Float32Array(size);
+    return this.storages[value.storage]!;
   }
 
   /** True once the value's storage has been written. */

@@ -210,7 +210,8 @@ function fillRandom(
 ): string[] {
   const scale = config.mixer.initLayerScale;
   for (const { name, value, fallback } of program.parameters) {
-    execution.fill(value, fallback ?? initialValues(name, value.shape, seed, config.depth, scale));
+    const room = execution.roomFor(value);
+    execution.fill(value, fallback ?? initialValues(name, value.shape, seed, config.depth, scale, room));
   }
   return [`No "checkpoint" was given: the weights are random, from seed ${seed}.`];
 }

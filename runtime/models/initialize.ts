@@ -27,18 +27,18 @@ export class Random {
   }
 }
 
-/** Values for one parameter, by its name and shape. `depth` is the model's number of blocks. */
+/** Values for one parameter, by its name and shape, written to `values`. `depth` is the model's number of blocks. */
 export function initialValues(
   name: string,
   shape: readonly number[],
   seed: number,
   depth: number,
   layerScale = 1,
+  values: Float32Array = new Float32Array(shape.reduce((n, size) => n * size, 1)),
 ): Float32Array {
   const random = new Random(name, seed);
   const fanIn = shape.slice(1).reduce((n, size) => n * size, 1);
   const fill = (value: (i: number) => number) => {
-    const values = new Float32Array(fanIn * (shape[0] ?? 1));
     // A plain loop: Float32Array.from over a length is five times slower, and a model has millions of these.
     for (let i = 0; i < values.length; i++) values[i] = value(i);
     return values;

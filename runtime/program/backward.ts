@@ -94,12 +94,25 @@ class Derivation {
   private differentiate(op: Op): void {
     if (!this.flow.passes(op)) return;
     if (Object.values(op.outputs).some((y) => y.storage === this.loss.storage)) this.seed(op);
-    const inputs = this.flow.inputs(op);
+    const inputs = this.flow.inputs(op).filter(([role, value]) => !this.passOn(op, role, value));
+    if (inputs.length > 0) this.derivePart(op, inputs);
+    for (const storage of this.flow.completedBy(op)) this.completeStorage(storage, op);
+  }
+
+  /** Where dy is the gradient of an input as it is, takes it so. */
+  private passOn(op: Op, role: string, value: Value): boolean {
+    const { y } = op.outputs;
+    if (!op.kind.backward?.passes?.includes(role) || shapeText(value.shape) !== shapeText(y.shape))
+      return false;
+    this.addPart(value, this.gradientOf(y));
+    return true;
+  }
+
+  private derivePart(op: Op, inputs: readonly [role: string, value: Value][]): void {
     const outputs = this.append(op, gradientOf(op, inputs), this.readBy(op), (role) => {
       return this.newPart(op.inputs[role.slice(1)], op);
     });
     for (const [role, value] of inputs) this.addPart(value, outputs[`d${role}`]);
-    for (const storage of this.flow.completedBy(op)) this.completeStorage(storage, op);
   }
 
   private seed(op: Op): void {
@@ -153,7 +166,8 @@ class Derivation {
   private only(owner: Value, parts: readonly Part[]): Value | undefined {
     const [{ gradient, place }] = parts;
     if (parts.length > 1 || numel(place.shape) !== this.storageSizes[owner.storage]) return undefined;
-    if (place === owner.layout) return gradient;
+    if (!sameLayout(gradient, place)) return undefined;
+    if (place === owner.layout && gradient.name === gradientName(owner)) return gradient;
     return this.newValue(owner, gradientName(owner), gradient.storage, owner.layout);
   }
 
@@ -209,6 +223,14 @@ class Derivation {
       }),
     );
   }
+}
+
+function sameLayout(a: Layout, b: Layout): boolean {
+  return (
+    a.offset === b.offset &&
+    shapeText(a.shape) === shapeText(b.shape) &&
+    shapeText(a.strides) === shapeText(b.strides)
+  );
 }
 
 function gradientName(value: Value): string {

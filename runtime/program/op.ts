@@ -36,6 +36,8 @@ export interface OpKind {
 export interface BackwardRule {
   /** Inputs and outputs of the op that the gradients are computed from. */
   readonly reads?: readonly string[];
+  /** Inputs whose gradient is dy itself where they have its shape; nothing is computed for them then. */
+  readonly passes?: readonly string[];
   /** Inputs that have no gradient, e.g. labels. */
   readonly constant?: readonly string[];
   /**

@@ -1,11 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { UsageError } from './options';
+
+/** A command line that cannot be understood, in one sentence. */
+export class UsageError extends Error {}
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
 /** Reads the arguments behind a command that takes one model. Throws a `UsageError`. */
 export function parseCommand<F extends Flags>(command: string, args: string[], flags: F) {
-  const { values, positionals } = parsed(args, flags);
+  const { values, positionals } = parseFlags(args, flags);
   if (positionals.length === 1) return { model: positionals[0], values };
   throw new UsageError(
     positionals.length === 0
@@ -14,7 +16,8 @@ export function parseCommand<F extends Flags>(command: string, args: string[], f
   );
 }
 
-function parsed<F extends Flags>(args: string[], options: F) {
+/** Reads flags and what stands between them. Throws a `UsageError`. */
+export function parseFlags<F extends Flags>(args: string[], options: F) {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { GenerationRequest } from '../../runtime/engine/generation';
-import { parseCommand, positiveNumber, wholeNumber } from './flags';
-import { UsageError } from './options';
+import { parseCommand, positiveNumber, UsageError, wholeNumber } from './flags';
 
 /** What `scanpoint generate` is asked to do. */
 export interface GenerateOptions extends GenerationRequest {

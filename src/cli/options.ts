@@ -1,10 +1,7 @@
-import { parseArgs } from 'node:util';
 import type { FilterName, FilterSetting } from '../../runtime/engine/finding';
 import type { ProbeSpec } from '../../runtime/engine/probes';
 import { parseBreakpointName, splitBreakpointText } from '../protocol/breakpointSpec';
-
-/** A command line that cannot be understood, in one sentence. */
-export class UsageError extends Error {}
+import { parseCommand, UsageError, wholeNumber } from './flags';
 
 /** What `scanpoint run` is asked to do. */
 export interface RunOptions {
@@ -67,46 +64,24 @@ const FLAGS = {
 
 /** Reads the arguments behind `run`. Throws a `UsageError`. */
 export function readRunOptions(args: string[]): RunOptions {
-  const { values, positionals } = parse(args);
-  if (positionals.length !== 1) {
-    throw new UsageError(
-      positionals.length === 0
-        ? '"scanpoint run" needs a model.'
-        : `"scanpoint run" takes one model, not ${positionals.length}.`,
-    );
-  }
+  const { model, values } = parseCommand('run', args, FLAGS);
   return {
-    model: positionals[0],
+    model,
     checkpoint: values.checkpoint,
     input: values.input,
     text: values.text,
-    label: count('label', values.label),
-    seed: count('seed', values.seed) ?? 0,
+    label: wholeNumber('label', values.label, 0),
+    seed: wholeNumber('seed', values.seed, 0) ?? 0,
     backward: values.backward ?? false,
     loss: values.loss,
     probes: (values.break ?? []).map(readBreak),
     filters: readFilters(values['break-on']),
     save: values.save,
     json: values.json ?? false,
-    memory: count('memory', values.memory),
-    threads: count('threads', values.threads),
+    memory: wholeNumber('memory', values.memory, 0),
+    threads: wholeNumber('threads', values.threads, 0),
     failOnHit: values['fail-on-hit'] ?? false,
   };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options: FLAGS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0].replace(/\.?$/, '.'));
-  }
-}
-
-function count(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 0 && text.trim() !== '') return value;
-  throw new UsageError(`--${name} takes a whole number from 0, not "${text}".`);
 }
 
 /** `WHERE if CONDITION` as a probe. */

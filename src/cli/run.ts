@@ -7,8 +7,8 @@ import { type Loaded, load } from '../../runtime/engine/load';
 import { resultLines } from '../../runtime/engine/result';
 import { startThreads } from '../../runtime/engine/threads';
 import { formatCount, formatNumber } from '../protocol/numbers';
+import { UsageError } from './flags';
 import type { RunOptions } from './options';
-import { UsageError } from './options';
 import { saveRun } from './save';
 
 /** A stop of a headless run. */

@@ -29,8 +29,9 @@ describe('scanpoint bench', () => {
 
   it.each([
     [['--only', 'everything'], '--only knows product, scan'],
-    [['--rounds', 'few'], '--rounds takes a number above 0, not "few".'],
-    [['--seconds', '-1'], '--seconds takes a number above 0'],
+    [['--rounds', 'few'], '--rounds takes a whole number from 1, not "few".'],
+    [['--seconds', '0'], '--seconds takes a number above 0'],
+    [['vim'], 'takes no model'],
     [['--fast'], "Unknown option '--fast'"],
   ])('refuses %j', (args, message) => {
     const { status, stderr } = bench(...args);

@@ -30,6 +30,9 @@ function zeros(shape: number[]): string {
   return path;
 }
 
+/** A model whose run takes seconds on any machine. */
+const SLOW = { img_size: 1024, patch_size: 16, stride: 16, embed_dim: 384, depth: 24, bimamba_type: 'v2' };
+
 describe('initialize', () => {
   it('promises what is tested, and no more', async () => {
     const { client } = session();
@@ -151,7 +154,7 @@ describe('running', () => {
   });
 
   it('shows progress that can be cancelled to a client that wants it', async () => {
-    const s = await session().start({ model: TINY });
+    const s = await session().start({ model: SLOW, threads: 1 });
     const start = await s.client.event<DebugProtocol.ProgressStartEvent>('progressStart', 0, (e) =>
       e.body.title.includes('running'),
     );

@@ -82,7 +82,10 @@ export class NativeKernels {
       args: args.byteOffset,
       index,
     };
-    const helper = new Worker(script, { workerData });
+    const helper = new Worker(script, {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+    });
     // A run must not fail, nor a process stay, because of a helper: the engine's thread does what nobody takes.
     helper.on('error', () => {});
     helper.unref();

@@ -92,6 +92,7 @@ export const scale = unary('scale', (x, y, a) => scaleOf(x, a.by as number, y), 
 });
 
 export const add = binary('add', addOf, {
+  passes: ['a', 'b'],
   run: ({ dy }, { da, db }) => {
     if (da) sumTo(dy, da);
     if (db) sumTo(dy, db);

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { native } from '../../../runtime/kernels/native';
-import { UsageError } from '../options';
+import { parseFlags, positiveNumber, UsageError, wholeNumber } from '../flags';
 import { Context } from './context';
 import { debuggerFigures } from './debugging';
 import { memoryFigures } from './memory';
@@ -55,13 +54,13 @@ export async function bench(args: string[], dist: string): Promise<number> {
 
 type Measure = keyof typeof MEASURES;
 
+const TEXT = { type: 'string' } as const;
+const FLAGS = { python: TEXT, only: TEXT, rounds: TEXT, seconds: TEXT };
+
 function readOptions(args: string[]) {
-  const { values } = parse(args);
-  const number = (name: string, text: string | undefined, fallback: number) => {
-    const value = text === undefined ? fallback : Number(text);
-    if (!(value > 0)) throw new UsageError(`--${name} takes a number above 0, not "${text}".`);
-    return value;
-  };
+  const { values, positionals } = parseFlags(args, FLAGS);
+  if (positionals.length > 0)
+    throw new UsageError(`"scanpoint bench" takes no model; "${positionals[0]}" is one word too many.`);
   const names = Object.keys(MEASURES) as Measure[];
   const only = values.only?.split(',').map((word) => {
     const name = names.find((n) => n === word.trim());
@@ -71,16 +70,7 @@ function readOptions(args: string[]) {
   return {
     python: values.python ?? 'python3',
     only: only ?? names,
-    rounds: Math.ceil(number('rounds', values.rounds, 5)),
-    seconds: number('seconds', values.seconds, 0.3),
+    rounds: wholeNumber('rounds', values.rounds, 1) ?? 5,
+    seconds: positiveNumber('seconds', values.seconds) ?? 0.3,
   };
-}
-
-function parse(args: string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({ args, options: { python: text, only: text, rounds: text, seconds: text } });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0].replace(/\.?$/, '.'));
-  }
 }

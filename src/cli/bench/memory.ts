@@ -8,8 +8,11 @@ export async function* memoryFigures(c: Context): AsyncGenerator<string> {
     ['forward', []],
     ['forward and backward', ['--backward', '--label', '1']],
   ] as const) {
-    const args = [`${c.dist}/cli.js`, 'run', VIM_TINY, '--json', ...flags];
-    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
-    yield `peak memory of a process, Vim-tiny ${name}: ${formatBytes(JSON.parse(stdout).peakMemory)}`;
+    const peaks = (c.cores === 1 ? [1] : [1, c.cores]).map((threads) => {
+      const args = [`${c.dist}/cli.js`, 'run', VIM_TINY, '--json', '--threads', String(threads), ...flags];
+      const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+      return `${formatBytes(JSON.parse(stdout).peakMemory)} with ${threads} thread${threads > 1 ? 's' : ''}`;
+    });
+    yield `peak memory of a process, Vim-tiny ${name}: ${peaks.join(', ')}`;
   }
 }

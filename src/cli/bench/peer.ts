@@ -22,6 +22,7 @@ export class Peer {
     reader: Interface,
   ) {
     this.lines = reader[Symbol.asyncIterator]();
+    process.stdin.on('error', () => {}); // a Python that has ended is told by its output
     process.stderr.on('data', (text) => {
       this.stderr += text;
     });
@@ -45,7 +46,6 @@ export class Peer {
 
   /** Rejects with what Python wrote when it ended. */
   async seconds(question: Question): Promise<number> {
-    this.process.stdin.on('error', () => {});
     this.process.stdin.write(`${JSON.stringify(question)}\n`);
     const { value, done } = await this.lines.next();
     if (done) throw new Error(`PyTorch ended: ${this.stderr.trim().split('\n').at(-1)}`);

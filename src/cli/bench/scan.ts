@@ -3,6 +3,7 @@ import { selectiveScan } from '../../../runtime/kernels/selectiveScan';
 import type { Tensor } from '../../../runtime/tensor/tensor';
 import type { Context } from './context';
 import { fastest, median, ratio, time } from './measure';
+import { ceiling } from './product';
 
 /** Vim-tiny's scan: B, D, L, N. */
 const SHAPE = [1, 384, 197, 16] as const;
@@ -41,6 +42,14 @@ export function scanSeconds(c: Context, shape: readonly number[]): { forward: nu
   return { forward, backward };
 }
 
+/** Multiply-adds of a state in a step: ten for exp(delta A), two for h and y. */
+const PER_STATE = 12;
+
+/** Seconds that the multiply-adds of a forward scan take at the ceiling of 128-bit SIMD. */
+function multiplying(c: Context): number {
+  return (2 * PER_STATE * SHAPE.reduce<number>((n, size) => n * size, 1)) / ceiling(c);
+}
+
 /** One scan on one thread against eager PyTorch. */
 export async function* scanFigures(c: Context): AsyncGenerator<string> {
   c.threads(1);
@@ -63,7 +72,8 @@ export async function* scanFigures(c: Context): AsyncGenerator<string> {
     }
   }
   for (const pass of ['forward', 'backward'] as const) {
-    yield `scan ${pass} (${SHAPE.join(', ')}), 1 thread: ${time(median(own[pass]))}`;
+    const limit = pass === 'forward' ? `; multiplying alone takes ${time(multiplying(c))}` : '';
+    yield `scan ${pass} (${SHAPE.join(', ')}), 1 thread: ${time(median(own[pass]))}${limit}`;
     for (const scan of ['reference', 'unbind']) {
       const theirs = peers.get(`${scan} ${pass}`);
       if (theirs) yield `  PyTorch, ${scan} scan: ${time(median(theirs))}, ${ratio(own[pass], theirs)}`;
