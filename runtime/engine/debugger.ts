@@ -218,6 +218,8 @@ export class Debugger {
     if (probes.length === 0) return undefined;
     const lines = probes.every((p) => p.spec.target.kind === 'line');
     const scope = this.heldScope(probes[0])!;
+    const parameter = scope.get('parameter');
+    if (typeof parameter === 'string') this.state.focus = parameter;
     const numbers = probes[0].condition && describeComparison(probes[0].condition, scope);
     return {
       reason: lines ? 'breakpoint' : 'function breakpoint',

@@ -103,7 +103,9 @@ function siteTensors(state: RunState, level: Level): NamedTensor[] {
   const scan = op !== undefined && kindOf(op) === 'selective_scan';
   const inputs = Object.entries((op ?? scope).inputs).filter(([, v]) => scan || v.origin !== 'parameter');
   const outputs = done ? Object.entries((op ?? scope).outputs) : [];
+  const gradient = op && state.focus !== undefined ? state.gradientOf(state.focus) : undefined;
   return [
+    ...(gradient ? [named(state, 'grad', gradient, 'output')] : []),
     ...inputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'input')),
     ...outputs.map(([name, value]) => named(state, name, value, scan ? 'scan' : 'output')),
   ];
@@ -152,5 +154,6 @@ export function plainNames(state: RunState, level: Level): Record<string, number
     t: site.t ?? null,
     pass: level.pass ?? 'forward',
     step: 0,
+    ...(level.op && state.focus !== undefined ? { parameter: state.focus } : {}),
   };
 }

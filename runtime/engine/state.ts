@@ -18,6 +18,8 @@ export class RunState {
   private readonly completed: ReadonlyMap<number, number>;
   /** The scan that is gone through step by step, while the position is inside one. */
   scan?: OpenScan;
+  /** The parameter or input whose gradient a stop is about. */
+  focus?: string;
   /** The line of each pass's recurrence, to show while a scan is open. */
   private readonly recurrencePlaces: Record<Pass, SourcePlace | undefined>;
 
@@ -53,14 +55,15 @@ export class RunState {
     return [...this.program.gradients].filter(([, value]) => this.completed.get(value.id) === event);
   }
 
-  /** The tensors of the last stop may be dropped; those of an open scan not. */
-  private letGo(): void {
+  /** Leaves a stop: its tensors may be dropped, except those of an open scan. */
+  private leave(): void {
+    this.focus = undefined;
     if (!this.scan) this.execution.letGo();
   }
 
   /** One moment forward. With `openScan` a scan is gone through step by step, else in one go. */
   advance(openScan: boolean): void {
-    this.letGo();
+    this.leave();
     const { event, phase } = this.position;
     const op = this.timeline.opAt(this.position);
     if (phase === 'after' || !op) this.position = { event: event + 1, phase: 'before' };
@@ -75,7 +78,7 @@ export class RunState {
 
   /** One moment back; `openScan` as in `advance`. */
   retreat(openScan: boolean): void {
-    this.letGo();
+    this.leave();
     const { event, phase } = this.position;
     const op = this.timeline.opAt(this.position);
     if (phase === 'before') {

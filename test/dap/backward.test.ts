@@ -36,7 +36,19 @@ describe('the backward pass', () => {
       'gradient of Block layers.0',
       'gradient of VisionMamba',
     ]);
-    expect(await s.scope('Run')).toMatchObject({ pass: { value: 'backward' } });
+    expect(await s.scope('Run')).toMatchObject({
+      pass: { value: 'backward' },
+      parameter: { value: 'layers.0.mixer.A_log' },
+    });
+    // What the breakpoint's condition may name can be looked at too.
+    const [top] = await s.stack();
+    const evaluate = (expression: string) =>
+      s.client.request<{ result: string }>('evaluate', { expression, frameId: top.id, context: 'repl' });
+    expect(Number((await evaluate('grad.norm()')).result)).toBeGreaterThan(0);
+    expect(Object.keys(await s.scope('Inputs and outputs'))).toContain('grad');
+    await s.step('next');
+    await expect(evaluate('grad')).rejects.toThrow();
+    await s.step('stepBack');
     expect(Object.keys(await s.scope('Parameters'))).toEqual(
       expect.arrayContaining(['out_proj.weight', 'out_proj.weight.grad']),
     );

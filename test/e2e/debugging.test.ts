@@ -2,31 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plant } from '../plantedCheckpoint';
 import { type RunningVSCode, startVSCode } from '../setup/vscode.mjs';
-import { VSCodeWindow } from './vscodeWindow';
-import { digitLaunch, makeWorkspace, picture, ROOT, VSIX } from './workspace';
+import { Bench } from './bench';
+import { digitLaunch, picture, ROOT, VSIX } from './workspace';
 
 const ENTRY = /Paused at .* entry/;
 
-/** Opens a window on a fresh copy of the examples, and closes everything afterwards. */
-class Bench {
-  private readonly undo: (() => unknown)[] = [];
-
-  async open(...configurations: Record<string, unknown>[]): Promise<VSCodeWindow> {
-    const workspace = makeWorkspace(...configurations);
-    this.undo.push(() => workspace.remove());
-    const window = await VSCodeWindow.open(`http://127.0.0.1:${server.port}/?folder=${workspace.path}`);
-    this.undo.push(() => window.close());
-    return window;
-  }
-
-  async close(): Promise<void> {
-    for (const step of this.undo.reverse()) await step();
-    this.undo.length = 0;
-  }
-}
-
 let server: RunningVSCode;
-const bench = new Bench();
+const bench = new Bench(() => server);
 beforeAll(async () => {
   server = await startVSCode({ workspace: `${ROOT}examples`, extension: VSIX });
 });
