@@ -5,11 +5,19 @@ import type { Value } from '../program/value';
 import { Tensor } from '../tensor/tensor';
 import { findAnchors, smallestLimit } from './anchors';
 
+/** What a run keeps of its results. */
+export interface Keep {
+  /** Bytes of results to keep, so that going back is quick. */
+  limit?: number;
+  /** Keep no result that the rest of the program does not read. */
+  lean?: boolean;
+}
+
 /**
  * The tensors of one run of a program. Every op writes storage of its own, so going back in time needs no undo:
  * what was computed stays as it was. Above `limit` bytes of results those that were not used for longest are
  * dropped, and computed again, bit by bit the same, when somebody looks at them. The limit is raised to where
- * that takes at most the work of one block.
+ * that takes at most the work of one block. A lean execution drops each result after the last op that reads it.
  */
 export class Execution {
   private readonly storages: (Float32Array | undefined)[];
@@ -27,11 +35,14 @@ export class Execution {
   private bytes = 0;
   peakBytes = 0;
 
+  /** Bytes of results to keep. */
   readonly limit: number;
+  /** For a lean execution: the last op that reads a result, if any does. */
+  private readonly lastReader?: ReadonlyMap<number, Op>;
 
   constructor(
     readonly program: Program,
-    limit = Number.POSITIVE_INFINITY,
+    { limit = Number.POSITIVE_INFINITY, lean = false }: Keep = {},
   ) {
     this.storages = new Array(program.storageSizes.length);
     for (const op of program.ops) {
@@ -39,6 +50,7 @@ export class Execution {
     }
     this.anchors = findAnchors(program);
     this.limit = Math.max(limit, smallestLimit(program, this.anchors));
+    if (lean) this.lastReader = lastReaders(program);
   }
 
   /** Gives a parameter or an input its data. Throws a `RangeError` when the number of elements differs. */
@@ -117,7 +129,17 @@ export class Execution {
       if (users > 0) this.inUse.set(storage, users);
       else this.inUse.delete(storage);
     }
+    if (this.lastReader) for (const storage of used) this.dropIfRead(storage, op);
     this.trim();
+  }
+
+  /** Drops a result that this op was the last to read. */
+  private dropIfRead(storage: number, op: Op): void {
+    if (this.lastReader!.get(storage) !== op || !this.storages[storage] || !this.producers.has(storage))
+      return;
+    if (this.anchors.has(storage) || this.inUse.has(storage) || this.looked.has(storage)) return;
+    this.kept.delete(storage);
+    this.drop(storage);
   }
 
   /** The data of a storage, computed again if it was dropped. */
@@ -171,6 +193,17 @@ export class Execution {
   dispose(): void {
     for (const [storage, data] of this.storages.entries()) if (data) this.drop(storage);
   }
+}
+
+/** The last op that reads each storage; what the program gives back is read by nobody in it. */
+function lastReaders(program: Program): Map<number, Op> {
+  const readers = new Map<number, Op>();
+  for (const op of program.ops) {
+    if (op.kind.run) for (const { storage } of Object.values(op.inputs)) readers.set(storage, op);
+  }
+  for (const { storage } of [...Object.values(program.outputs), ...program.gradients.values()])
+    readers.delete(storage);
+  return readers;
 }
 
 function mapValues<T>(values: Named<Value>, f: (value: Value) => T): Record<string, T> {

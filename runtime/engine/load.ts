@@ -32,6 +32,8 @@ export interface LoadRequest extends LossRequest {
   seed: number;
   /** Megabytes of results to keep for stepping back. */
   memoryLimit?: number;
+  /** Keep only what the rest of the run reads: less memory, but looking back computes again. */
+  lean?: boolean;
 }
 
 /** A model that is ready to run. */
@@ -77,7 +79,10 @@ export async function load(
   const loss = chooseLoss(request, spec, given.input.shape, expected);
   if (loss?.note) notes.push(loss.note);
   const program = buildProgram(spec, given.input.shape, loss);
-  const state = new RunState(program, readSource, 1e6 * (request.memoryLimit ?? DEFAULT_MEMORY));
+  const state = new RunState(program, readSource, {
+    limit: 1e6 * (request.memoryLimit ?? DEFAULT_MEMORY),
+    lean: request.lean,
+  });
   notes.push(...memoryNotes(request, state.execution));
   state.execution.fill(Object.values(program.inputs)[0], given.input.toArray());
   if (loss?.labels) state.execution.fill(program.inputs['labels'], Float32Array.from(loss.labels));

@@ -3,7 +3,7 @@ import type { Op } from '../program/op';
 import type { Program } from '../program/program';
 import type { SourcePlace } from '../program/source';
 import type { Value } from '../program/value';
-import { Execution } from './execution';
+import { Execution, type Keep } from './execution';
 import { findLocals, type Local } from './locals';
 import { isScan, OpenScan, RECURRENCES } from './openScan';
 import { type Position, Timeline } from './timeline';
@@ -26,11 +26,10 @@ export class RunState {
   constructor(
     readonly program: Program,
     readSource: (source: string) => string | undefined,
-    /** Bytes of results to keep. */
-    memoryLimit?: number,
+    keep?: Keep,
   ) {
     this.timeline = new Timeline(program);
-    this.execution = new Execution(program, memoryLimit);
+    this.execution = new Execution(program, keep);
     this.locals = findLocals(program, readSource);
     this.completed = completions(program);
     this.recurrencePlaces = {

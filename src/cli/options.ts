@@ -39,7 +39,7 @@ MODEL is a published name, a JSON file with the constructor's arguments, or a la
   --break-on LIST     report nan, inf, exploding[=NORM], vanishing[=NORM], separated by commas
   --save FILE         write inputs, logits, layers, scans and gradients as safetensors
   --json              one JSON object on standard output instead of text
-  --memory MB         results to keep; those dropped are computed again (512; for a forward pass alone as few as it needs)
+  --memory MB         results to keep at most; those dropped are computed again when they are needed (512)
   --threads N         threads that compute (one for each core, up to 8)
   --fail-on-hit       exit with 3 when a breakpoint or a filter was hit
 

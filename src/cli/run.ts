@@ -52,10 +52,16 @@ export async function run(options: RunOptions, root: string): Promise<number> {
 
 function requestOf({ model, checkpoint, input, memory, ...rest }: RunOptions) {
   const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
-  // Nobody steps back here, so a forward pass keeps no more than it needs; gradients are made of what it computed.
-  const readAgain = rest.backward || rest.loss !== undefined || rest.save !== undefined;
-  const memoryLimit = memory ?? (readAgain ? undefined : 0);
-  return { ...rest, model, memoryLimit, checkpoint: absolute(checkpoint), input: absolute(input) };
+  // Nobody steps back here.
+  const lean = rest.save === undefined;
+  return {
+    ...rest,
+    model,
+    memoryLimit: memory,
+    lean,
+    checkpoint: absolute(checkpoint),
+    input: absolute(input),
+  };
 }
 
 function readSource(root: string, source: string): string | undefined {

@@ -33,7 +33,7 @@ export class Context {
 
   load(request: Partial<LoadRequest>): Promise<Loaded> {
     return load(
-      { model: VIM_TINY, seed: 0, ...request },
+      { model: VIM_TINY, seed: 0, lean: true, ...request },
       () => undefined,
       async () => {},
     );

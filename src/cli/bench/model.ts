@@ -1,11 +1,16 @@
 import type { Op } from '../../../runtime/program/op';
 import type { Context } from './context';
+import { operations } from './limit';
 import { fastest, median, ratio, time } from './measure';
+import { ceiling } from './product';
+
+/** How a pass is asked for. */
+const REQUESTS = { forward: {}, backward: { backward: true, label: 1 } } as const;
 
 /** Seconds of the forward or the backward pass of Vim-tiny. */
 async function passSeconds(c: Context, pass: 'forward' | 'backward', threads: number): Promise<number> {
   c.threads(threads);
-  const { state } = await c.load(pass === 'backward' ? { backward: true, label: 1 } : {});
+  const { state } = await c.load(REQUESTS[pass]);
   const { program, execution } = state;
   execution.runAll();
   const ops: readonly Op[] = program.ops.filter((op) => (op.pass ?? 'forward') === pass);
@@ -35,6 +40,11 @@ export async function* modelFigures(c: Context): AsyncGenerator<string> {
         if (theirs !== undefined) peers.set(scan, [...(peers.get(scan) ?? []), theirs]);
       }
     }
+    const { state } = await c.load(REQUESTS[pass]);
+    c.threads(1);
+    const least = operations(state.program, pass) / ceiling(c);
+    state.execution.dispose();
+    yield `Vim-tiny ${pass}: its products and scans alone take ${time(least)} at the ceiling of one core`;
     for (const [n, times] of own) {
       yield `Vim-tiny ${pass}, ${n} thread${n > 1 ? 's' : ''}: ${time(median(times))}`;
       for (const [scan, theirs] of peers)

@@ -2,6 +2,7 @@ import { selectiveScanBackward } from '../../../runtime/kernels/backward/selecti
 import { selectiveScan } from '../../../runtime/kernels/selectiveScan';
 import type { Tensor } from '../../../runtime/tensor/tensor';
 import type { Context } from './context';
+import { PER_STATE } from './limit';
 import { fastest, median, ratio, time } from './measure';
 import { ceiling } from './product';
 
@@ -41,9 +42,6 @@ export function scanSeconds(c: Context, shape: readonly number[]): { forward: nu
   c.release([...Object.values(s), ...Object.values(gradients), y, dy]);
   return { forward, backward };
 }
-
-/** Multiply-adds of a state in a step: ten for exp(delta A), two for h and y. */
-const PER_STATE = 12;
 
 /** Seconds that the multiply-adds of a forward scan take at the ceiling of 128-bit SIMD. */
 function multiplying(c: Context): number {

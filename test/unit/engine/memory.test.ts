@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findAnchors } from '../../../runtime/engine/anchors';
-import { Execution } from '../../../runtime/engine/execution';
+import { Execution, type Keep } from '../../../runtime/engine/execution';
 import { native, useNative } from '../../../runtime/kernels/native';
 import { useNativeFolder } from '../../../runtime/kernels/native/file';
 import { initialValues } from '../../../runtime/models/initialize';
@@ -26,8 +26,8 @@ function training(): Program {
   return trainingStep(forward, forward.outputs['loss']);
 }
 
-function filled(program: Program, limit?: number): Execution {
-  const run = new Execution(program, limit);
+function filled(program: Program, keep?: Keep): Execution {
+  const run = new Execution(program, keep);
   for (const { name, value, fallback } of program.parameters)
     run.fill(value, fallback ?? initialValues(name, value.shape, 3, 4, 1));
   const { input, labels } = program.inputs;
@@ -54,7 +54,7 @@ describe('memory for stepping back', () => {
       const bytes = all.peakBytes;
       for (const share of [2, 5, 20]) {
         const limit = bytes / share;
-        const run = filled(program, limit);
+        const run = filled(program, { limit });
         run.runAll();
         // The result of the op that runs comes on top, and the limit has a lower end.
         expect(run.peakBytes).toBeLessThan(run.limit + bytes / 20);
@@ -77,9 +77,24 @@ describe('memory for stepping back', () => {
     },
   );
 
+  it('keeps in a lean run only what is still read, and computes the rest again', () => {
+    const program = training();
+    const [all, lean] = [filled(program), filled(program, { lean: true })];
+    all.runAll();
+    lean.runAll();
+    expect(lean.peakBytes).toBeLessThan(0.7 * all.peakBytes);
+    for (const op of program.ops.filter((o) => o.kind.run)) {
+      const [value] = Object.values(op.outputs);
+      expect(lean.tensor(value).toArray(), `${op.module} ${op.kind.name}`).toEqual(
+        all.tensor(value).toArray(),
+      );
+      lean.letGo();
+    }
+  });
+
   it('does not drop a tensor while somebody looks at it', () => {
     const program = training();
-    const run = filled(program, 1);
+    const run = filled(program, { limit: 1 });
     const [first] = program.ops.filter((op) => op.kind.run);
     run.run(first);
     const looked = run.tensor(first.outputs['y']);
