@@ -25,6 +25,7 @@ export default defineConfig({
           include: ['test/proxy/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 900_000,
+          maxWorkers: 4, // a test mostly waits for Python to start and to end
         },
       },
       { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 120_000 } },

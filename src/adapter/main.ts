@@ -1,6 +1,35 @@
-/** The debug adapter on stdio: any DAP client can start it (`node dist/adapter.js`). */
+/**
+ * The debug adapter on stdio: any DAP client can start it (`node dist/adapter.js`). A client that knows more may say
+ * `--pytorch` (a Python process will be debugged), `--questions` (it answers `scanpoint/question`), and
+ * `--storage FOLDER` (for what has to be installed).
+ */
 import { join } from 'node:path';
-import { EmbeddedSession } from './embeddedSession';
+import { parseArgs } from 'node:util';
+import { Adapter } from './adapter';
+import { defaultStorage } from './pytorch/debugpyLocator';
 
-const session = new EmbeddedSession({ root: join(__dirname, '..'), engine: join(__dirname, 'engine.js') });
-session.start(process.stdin, process.stdout);
+const root = join(__dirname, '..');
+const { values } = parseArgs({
+  options: {
+    pytorch: { type: 'boolean', default: false },
+    questions: { type: 'boolean', default: false },
+    storage: { type: 'string', default: defaultStorage() },
+    agent: { type: 'string', default: join(root, 'runtime', 'agent') },
+  },
+  strict: false,
+});
+
+const adapter = new Adapter(
+  {
+    root,
+    engine: join(__dirname, 'engine.js'),
+    neutral: __dirname,
+    agent: String(values.agent),
+    storage: String(values.storage),
+    asks: values.questions === true,
+    pytorch: values.pytorch === true,
+  },
+  process.stdout,
+  () => process.exit(0),
+);
+adapter.listen(process.stdin);

@@ -1,10 +1,13 @@
 /** Launch configurations: found when there are none, completed and checked before a session starts. */
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
+import { isPyTorchStart } from '../protocol/pytorchLaunch';
 import { activeModelFile, chooseTarget, configureModel, findCheckpoint } from './chooseTarget';
 import { digitsExample, photographExample } from './examples';
+import { findPython } from './interpreter';
 import { checkConfiguration, filesOf, normalizeConfiguration } from './launchRules';
 import { sessionName } from './modelFiles';
+import { activePythonFile, pythonFileConfiguration } from './pythonFile';
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(private readonly examples: vscode.Uri) {}
@@ -38,7 +41,8 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     if (!chosen) return undefined;
     const problem = checkConfiguration(chosen);
     if (problem) return refuse(problem);
-    return normalizeConfiguration({ stopOnEntry: false, ...engineSettings(), ...chosen });
+    const defaults = isPyTorch(chosen) ? {} : { stopOnEntry: false, ...engineSettings() };
+    return normalizeConfiguration({ ...defaults, ...chosen });
   }
 
   /** Paths become absolute, and must exist: the adapter may run in another folder. */
@@ -60,12 +64,28 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       }
       resolved[key] = absolute;
     }
-    return resolved;
+    return isPyTorch(config) ? this.withPython(resolved, folder) : resolved;
+  }
+
+  /** The interpreter and the folder to run in, where the configuration does not say them. */
+  private async withPython(
+    config: vscode.DebugConfiguration,
+    folder: vscode.WorkspaceFolder | undefined,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    if (config.request === 'attach' && config.processId === undefined) return config;
+    const python = config.python ?? (await findPython(folder?.uri));
+    if (python === undefined) return undefined;
+    return { ...config, python, cwd: config.cwd ?? folder?.uri.fsPath ?? folderOf(config.program) };
   }
 
   private async choose(config: vscode.DebugConfiguration): Promise<vscode.DebugConfiguration | undefined> {
     const model = activeModelFile();
-    const chosen = await (model ? configureModel(model) : chooseTarget(this.examples));
+    const file = activePythonFile();
+    const chosen = await (model
+      ? configureModel(model)
+      : file
+        ? pythonFileConfiguration(file)
+        : chooseTarget(this.examples));
     // Keeps what VS Code itself puts into an empty configuration, such as `noDebug`.
     return chosen && { ...config, ...chosen };
   }
@@ -78,10 +98,20 @@ export class DynamicConfigurations implements vscode.DebugConfigurationProvider 
   provideDebugConfigurations(): vscode.DebugConfiguration[] {
     const model = activeModelFile();
     const examples = [digitsExample(this.examples.fsPath), photographExample(this.examples.fsPath)];
+    const file = activePythonFile();
+    if (file) return [pythonFileConfiguration(file), ...examples];
     if (!model) return examples;
     const open = { type: 'mamba', request: 'launch', name: sessionName(model.path), model: model.fsPath };
     return [{ ...open, breakpoints: [{ name: 'selective_scan' }] }, ...examples];
   }
+}
+
+function isPyTorch(config: vscode.DebugConfiguration): boolean {
+  return config.request === 'attach' || isPyTorchStart(config);
+}
+
+function folderOf(program: unknown): string | undefined {
+  return typeof program === 'string' ? dirname(program) : undefined;
 }
 
 /** What the settings say of the embedded engine. */

@@ -3,11 +3,14 @@ import * as vscode from 'vscode';
 import { AdapterFactory } from './adapterFactory';
 import { registerCommands } from './commands';
 import { ConfigurationProvider, DynamicConfigurations } from './configuration';
+import { registerPyTorchCommands } from './pytorchCommands';
+import { answerQuestions } from './questions';
 import { SessionWatcher } from './sessions';
 import { SourceFeatures } from './sourceFeatures';
 import { StatusBar } from './statusBar';
 import { TensorsClient } from './tensorsClient';
 import { TensorsPanel } from './tensorsPanel';
+import { showTraces } from './traceOutput';
 
 export function activate(context: vscode.ExtensionContext): void {
   const { extensionUri } = context;
@@ -19,13 +22,19 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log,
     watcher,
-    registerDebugAdapterDescriptorFactory('mamba', new AdapterFactory(extensionUri)),
+    registerDebugAdapterDescriptorFactory(
+      'mamba',
+      new AdapterFactory(extensionUri, context.globalStorageUri),
+    ),
     registerDebugConfigurationProvider('mamba', new ConfigurationProvider(examples)),
     registerDebugConfigurationProvider(
       'mamba',
       new DynamicConfigurations(examples),
       vscode.DebugConfigurationProviderTriggerKind.Dynamic,
     ),
+    answerQuestions(),
+    showTraces(),
+    registerPyTorchCommands(watcher),
     new TensorsPanel(extensionUri, watcher, client),
     new StatusBar(watcher),
     new SourceFeatures(watcher, client),

@@ -6,31 +6,33 @@ import {
   parseLogMessage,
 } from '../protocol/breakpointSpec';
 import type { LaunchBreakpoint } from '../protocol/launch';
+import { isPyTorchStart, LaunchArgumentError, readPyTorchStart } from '../protocol/pytorchLaunch';
 
 /** A configuration as it stands in launch.json: nothing in it can be trusted yet. */
 export type RawConfiguration = Record<string, unknown>;
 
-/** Attributes of targets that this version can't run, and how each would be called. */
-const LATER: Record<string, string> = {
-  program: 'Debugging a Python program ("program")',
-  module: 'Debugging a Python module ("module")',
-  connect: 'Attaching to a running debugpy ("connect")',
-  processId: 'Attaching to a process ("processId")',
-  ssh: 'Debugging on another host ("ssh")',
-};
-
 /** One sentence about the first thing that is wrong, or nothing. */
 export function checkConfiguration(config: RawConfiguration): string | undefined {
-  const later = Object.keys(LATER).find((key) => config[key] !== undefined);
-  if (later)
-    return `${LATER[later]} is not supported yet by this version of Scanpoint; give "model" instead.`;
-  if (config.request === 'attach') {
-    return 'Attaching is not supported yet by this version of Scanpoint; set "request" to "launch" and give "model".';
-  }
+  if (config.ssh !== undefined)
+    return 'Debugging on another host ("ssh") is not supported yet by this version of Scanpoint; leave it out.';
+  if (config.model !== undefined && isPyTorchStart({ ...config, model: undefined }))
+    return 'The launch configuration has a "model" and a Python program; keep one of them.';
+  if (config.request === 'attach' || isPyTorchStart(config))
+    return pyTorchProblem(config) ?? checkBreakpoints(config.breakpoints);
   if (config.model === undefined || config.model === '') {
-    return 'The launch configuration says neither "model" nor "program"; give "model": a JSON file or a published Vim name.';
+    return 'The launch configuration says neither "model" nor "program"; give "program": your Python script, or "model": a JSON file or a published Vim name.';
   }
   return checkTypes(config) ?? checkBreakpoints(config.breakpoints);
+}
+
+function pyTorchProblem(config: RawConfiguration): string | undefined {
+  try {
+    readPyTorchStart(config.request === 'attach' ? 'attach' : 'launch', config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof LaunchArgumentError) return error.message;
+    throw error;
+  }
 }
 
 function checkTypes(config: RawConfiguration): string | undefined {
@@ -105,13 +107,16 @@ export function isModelFile(model: string): boolean {
 }
 
 /** The attributes of a checked configuration that are paths of files. */
-export function filesOf(config: RawConfiguration): { key: 'model' | 'checkpoint' | 'input'; path: string }[] {
-  const keys = ['model', 'checkpoint', 'input'] as const;
+export function filesOf(config: RawConfiguration): { key: FileKey; path: string }[] {
+  const keys = config.request === 'attach' ? [] : FILE_KEYS;
   return keys.flatMap((key) => {
     const path = config[key];
     return typeof path === 'string' && path && (key !== 'model' || isModelFile(path)) ? [{ key, path }] : [];
   });
 }
+
+const FILE_KEYS = ['model', 'checkpoint', 'input', 'program'] as const;
+type FileKey = (typeof FILE_KEYS)[number];
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,10 +6,14 @@ import { makeWorkspace } from './workspace';
 export class Bench {
   private readonly undo: (() => unknown)[] = [];
 
-  constructor(private readonly server: () => RunningVSCode) {}
+  constructor(
+    private readonly server: () => RunningVSCode,
+    /** Settings of every workspace. */
+    private readonly settings?: () => Record<string, unknown>,
+  ) {}
 
   async open(...configurations: Record<string, unknown>[]): Promise<VSCodeWindow> {
-    const workspace = makeWorkspace(...configurations);
+    const workspace = makeWorkspace(configurations, this.settings?.());
     this.undo.push(() => workspace.remove());
     const window = await VSCodeWindow.open(
       `http://127.0.0.1:${this.server().port}/?folder=${workspace.path}`,

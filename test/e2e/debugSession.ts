@@ -22,9 +22,14 @@ export class DebugSession {
 
   /** F5, and waits for the stop that follows. */
   async start(): Promise<void> {
+    await this.begin();
+    await this.waitForPaused();
+  }
+
+  /** F5, and waits until the session has begun. */
+  async begin(): Promise<void> {
     await this.pressF5();
     if (!(await this.hasBegun())) await this.pressF5();
-    await this.waitForPaused();
   }
 
   /** A window that is still loading swallows the key; a person who sees nothing happen presses it again. */

@@ -200,6 +200,13 @@ export class VSCodeWindow {
       .click();
   }
 
+  /** Closes the message in the corner without an answer. */
+  async dismissNotification(): Promise<void> {
+    const toast = this.page.locator('.notifications-toasts .notification-list-item').first();
+    await toast.hover();
+    await toast.locator('.codicon-notifications-clear').click();
+  }
+
   /** What the dialog in the middle says; empty when there is none. */
   async dialogText(): Promise<string> {
     return (await this.page.locator('.monaco-dialog-box .dialog-message-container').allInnerTexts()).join(

@@ -25,21 +25,22 @@ export function digitLaunch(changes: Record<string, unknown> = {}): Record<strin
   };
 }
 
-/** A copy of the examples that a test may change, with the given launch configurations (none: no launch.json). */
-export function makeWorkspace(...configurations: Record<string, unknown>[]): {
+/** A copy of the examples that a test may change, with the given launch configurations and settings, if any. */
+export function makeWorkspace(
+  configurations: readonly Record<string, unknown>[],
+  settings?: Record<string, unknown>,
+): {
   path: string;
   remove(): void;
 } {
   const path = mkdtempSync(join(tmpdir(), 'scanpoint-workspace-'));
   cpSync(join(ROOT, 'examples'), path, { recursive: true });
   rmSync(join(path, '.vscode'), { recursive: true });
-  if (configurations.length > 0) {
-    mkdirSync(join(path, '.vscode'));
-    writeFileSync(
-      join(path, '.vscode/launch.json'),
-      JSON.stringify({ version: '0.2.0', configurations }, null, 2),
-    );
-  }
+  mkdirSync(join(path, '.vscode'));
+  const write = (name: string, content: object) =>
+    writeFileSync(join(path, '.vscode', name), JSON.stringify(content, null, 2));
+  if (configurations.length > 0) write('launch.json', { version: '0.2.0', configurations });
+  if (settings) write('settings.json', settings);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 

@@ -1,0 +1,262 @@
+"""The breakpoints in force: one class per kind. A request replaces them all."""
+
+from __future__ import annotations
+
+from typing import Callable, ClassVar
+
+from . import calls, channel, conditions, globs, gradients, modules, stops, wrap
+from .calls import Call
+
+
+class Probe:
+    """What all kinds share: the condition, the hit count, the log message, and being told of."""
+
+    # What a stop says of the place beside the site.
+    where = ""
+
+    def __init__(self, spec: dict):
+        self.id = spec["id"]
+        self.target = spec["target"]
+        self.condition = _optional(conditions.Expression, spec.get("condition"))
+        self.hit_condition = _optional(conditions.hit_condition, spec.get("hitCondition"))
+        self.log = _optional(conditions.LogMessage, spec.get("logMessage"))
+        self.hits = 0
+        self.armed = True
+        self.phase = self.target.get("phase", "entry")
+        self.backward = self.target.get("pass") == "backward"
+
+    def status(self) -> dict:
+        """How the breakpoint stands: {id, verified, message?}."""
+        return {"id": self.id, "verified": True}
+
+    def hit(self, call: Call) -> bool:
+        """Whether to stop at a call; counts it, and writes the log message where there is one."""
+        if not self.armed:
+            return False
+        names = call.names()
+        scope = getattr(call.original, "__globals__", None)
+        try:
+            if self.condition and not self.condition.truth(names, scope):
+                return False
+        except conditions.ConditionError as error:
+            self.disarm(str(error))
+            return False
+        self.hits += 1
+        if self.hit_condition and not self.hit_condition(self.hits):
+            return False
+        if self.log is None:
+            return True
+        channel.output(self.log.text(names, scope), "stdout")
+        return False
+
+    def disarm(self, message: str) -> None:
+        """Takes the breakpoint out of force and says why."""
+        self.armed = False
+        channel.send({"probe": {"id": self.id, "verified": False, "message": message}})
+        channel.output(f"Scanpoint: a breakpoint is switched off: {message}")
+
+    def arm(self) -> None:
+        """Puts the breakpoint in force."""
+
+    def release(self) -> None:
+        """Undoes `arm`."""
+        self.armed = False
+
+
+def _optional(make: Callable, text: str | None):
+    return make(text) if text and text.strip() else None
+
+
+class BoundaryProbe(Probe):
+    """Entry or exit of a scan or convolution."""
+
+    def __init__(self, spec: dict):
+        super().__init__(spec)
+        self.boundary = self.target["boundary"]
+
+    def matches(self, call: Call) -> bool:
+        """Whether a call is one of this breakpoint's, whatever its condition says."""
+        return not self.backward and call.boundary == self.boundary and call.phase == self.phase
+
+    def status(self) -> dict:
+        if any(guard.target.boundary == self.boundary for guard in wrap.guards):
+            return super().status()
+        message = (
+            f"No function for {self.boundary} is loaded yet; this takes effect when one is. "
+            "Name yours in scanFunctions if it is not found."
+        )
+        return {"id": self.id, "verified": False, "message": message}
+
+
+class StepProbe(BoundaryProbe):
+    """The time steps of a scan. It stops before the scan whose steps hit, and says at which t."""
+
+    def matches(self, call: Call) -> bool:
+        return call.boundary == self.boundary and call.phase == "entry"
+
+    def hit(self, call: Call) -> bool:
+        from . import scansteps
+
+        if not self.armed:
+            return False
+        try:
+            for step in scansteps.steps_of(call):
+                if super().hit(step):
+                    self.where = f"; step in, and continue to t={step.t}"
+                    return True
+        except ValueError as error:
+            self.disarm(str(error))
+        return False
+
+
+class BoundaryGradientProbe(BoundaryProbe):
+    """The backward pass of a boundary: at the gradient of its outputs, or of all its inputs."""
+
+    def watch(self, call: Call) -> None:
+        """Registers for the gradients of one call, at its exit."""
+        if call.boundary == self.boundary and call.phase == "exit" and self.armed:
+            gradients.watch_call(call, self.phase, lambda found: told(found, [self]))
+
+
+class ModuleProbe(Probe):
+    """Entry or exit of modules whose path matches a glob; with `pass`, of their backward pass."""
+
+    def __init__(self, spec: dict):
+        super().__init__(spec)
+        self.path_matches = globs.matcher(self.target["glob"])
+        if self.phase not in ("entry", "exit"):
+            raise conditions.ConditionError("A module has :entry and :exit only.")
+
+    def arm(self) -> None:
+        modules.breakpoints.append(self)
+
+    def release(self) -> None:
+        super().release()
+        modules.breakpoints.discard(self)
+
+    def wants(self, path: str, phase: str) -> bool:
+        """Whether a call of the module at `path` is this breakpoint's."""
+        return phase == ("exit" if self.backward else self.phase) and self.path_matches(path)
+
+    def __call__(self, call: Call) -> None:
+        if self.backward:
+            gradients.watch_call(call, self.phase, lambda found: told(found, [self]))
+        else:
+            told(call, [self])
+
+
+class GradientProbe(Probe):
+    """The gradient of parameters whose name matches a glob, once backward has computed it."""
+
+    def __init__(self, spec: dict):
+        super().__init__(spec)
+        self.watcher = gradients.Parameters(globs.matcher(self.target["glob"]), self._found)
+
+    def _found(self, call: Call) -> None:
+        told(call, [self])
+
+    def arm(self) -> None:
+        self.watcher.arm()
+
+    def release(self) -> None:
+        super().release()
+        self.watcher.release()
+
+
+class _InForce:
+    probes: ClassVar[list[Probe]] = []
+    entries: ClassVar[list[BoundaryProbe]] = []
+    backward: ClassVar[list[BoundaryGradientProbe]] = []
+    status: ClassVar[dict[object, bool]] = {}
+
+
+def on_call(call: Call) -> None:
+    """Stops at a boundary call if a breakpoint of its says so."""
+    for probe in _InForce.backward:
+        probe.watch(call)
+    told(call, [probe for probe in _InForce.entries if probe.matches(call)])
+
+
+on_call.__name__ = "the breakpoints"
+
+
+def told(call: Call, candidates: list) -> None:
+    """Stops once for all of the candidates that hit; the stop names them."""
+    hits = [probe for probe in candidates if probe.hit(call)]
+    if not hits:
+        return
+    shown = hits[0].condition.text if hits[0].condition else ""
+    where = describe(call) + hits[0].where
+    stops.stop("function breakpoint", where, shown, call, probe_ids=[p.id for p in hits])
+
+
+def describe(call: Call) -> str:
+    """One line that says where a stop is."""
+    what = call.boundary if call.boundary not in ("module", "gradient") else ""
+    where = f"{call.module}:{what}" if call.module and what else call.module or what or "model"
+    words = [f"Paused at {call.phase} of {where}"]
+    if call.boundary == "gradient":
+        words = [f"Paused at the gradient of {call.function}"]
+    if call.direction:
+        words.append(call.direction)
+    if call.in_backward and call.boundary != "gradient":
+        words.append("in the backward pass")
+    return " ".join(words) + (f" ({call.note})" if call.note else "")
+
+
+_KINDS = {"module": ModuleProbe, "gradient": GradientProbe}
+
+
+def make(spec: dict) -> Probe:
+    """The breakpoint that a request describes. Raises ConditionError."""
+    target = spec["target"]
+    if target["kind"] == "boundary":
+        plain = StepProbe if target["phase"] == "step" else BoundaryProbe
+        return (BoundaryGradientProbe if target.get("pass") == "backward" else plain)(spec)
+    return _KINDS[target["kind"]](spec)
+
+
+def set_probes(args: dict) -> list[dict]:
+    """Puts these breakpoints in force, and no others; says how each stands."""
+    from . import imports
+
+    clear()
+    imports.scan_loaded()
+    answers = []
+    for spec in args.get("probes", []):
+        try:
+            probe = make(spec)
+        except conditions.ConditionError as error:
+            answers.append({"id": spec["id"], "verified": False, "message": str(error)})
+            continue
+        _InForce.probes.append(probe)
+        probe.arm()
+        answers.append(probe.status())
+    _InForce.backward = [p for p in _InForce.probes if isinstance(p, BoundaryGradientProbe)]
+    plain = [p for p in _InForce.probes if isinstance(p, BoundaryProbe)]
+    _InForce.entries = [p for p in plain if p not in _InForce.backward]
+    if plain:
+        on_call.boundaries = {probe.boundary for probe in plain}
+        calls.handlers.append(on_call)
+    _InForce.status = {answer["id"]: answer["verified"] for answer in answers}
+    return answers
+
+
+def clear() -> None:
+    """Takes all breakpoints out of force."""
+    calls.handlers.discard(on_call)
+    for probe in _InForce.probes:
+        probe.release()
+    _InForce.probes, _InForce.entries, _InForce.backward = [], [], []
+
+
+def found(_boundary: str) -> None:
+    """To be told of each function that is found: breakpoints that waited for one are verified."""
+    for probe in _InForce.probes:
+        status = probe.status()
+        if status["verified"] and _InForce.status.get(probe.id) is False:
+            _InForce.status[probe.id] = True
+            channel.send({"probe": {**status, "message": ""}})
+
+
+METHODS = {"setProbes": set_probes}
