@@ -55,6 +55,7 @@ const pytestOk = run(python, [
   'pytest',
   '-q',
   'test/python',
+  'test/agent',
   `--junitxml=${junit}`,
   '-p',
   'no:cacheprovider',

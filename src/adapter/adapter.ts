@@ -3,7 +3,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { isPyTorchStart } from '../protocol/pytorchLaunch';
 import { isObject } from './arguments';
 import { EmbeddedSession, type Places } from './embeddedSession';
-import { frame, MessageReader } from './pytorch/framing';
+import { frame, MessageReader } from './framing';
 import { type ProxyOptions, ProxySession } from './pytorch/proxySession';
 import type { RequestServer } from './requestServer';
 

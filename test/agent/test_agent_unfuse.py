@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from harness import boundary
 from torch import nn
 
 pytest_plugins = ["agent_fixtures"]
@@ -137,3 +138,13 @@ def test_what_would_change_the_model_is_refused_with_a_reason(agent, packages):
     interface.mamba_inner_fn_no_out_proj(**{**arguments, "A": arguments["A"].to(torch.cfloat)})
     assert "complex A" in agent.output()
     assert agent.seen[0].function.endswith("mamba_inner_fn_no_out_proj")
+
+
+def test_a_condition_on_what_a_fused_call_hides_says_so(agent, packages):
+    agent.start()
+    interface = packages(INTERFACE)
+    agent.probes(boundary(condition="delta.max() > 0"))
+    interface.mamba_inner_fn(**inner())
+    told = [body["probe"]["message"] for body in agent.sent if "probe" in body]
+    assert "'delta' is not defined" in told[0]
+    assert "`unfuse` opens it" in told[0]

@@ -71,6 +71,7 @@ function unreliable(request) {
     () => process.stdout.write(frame({ type: 'response', request_seq: request.seq }).replace('{', '[')),
     () => process.stdout.write('noise on the line\r\n\r\n'),
     () => send({ type: 'response', request_seq: 10_000 + random(100), success: true, command: 'none' }),
+    () => [send({ type: 'event', event: 'output' }), send({ type: 'event', event: 'breakpoint', body: [] })],
     () => pieces(frame(response(request, true))),
     () => [
       send({ type: 'event', event: 'stopped', body: { reason: 'step', threadId: 1 } }),

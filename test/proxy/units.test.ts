@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { frame, MessageReader } from '../../src/adapter/framing';
 import { callExpression } from '../../src/adapter/pytorch/agentClient';
 import { parseEnvFile } from '../../src/adapter/pytorch/envFile';
-import { frame, MessageReader } from '../../src/adapter/pytorch/framing';
 import { isPyTorchStart, readPyTorchStart } from '../../src/protocol/pytorchLaunch';
 
 describe('the frames of messages', () => {

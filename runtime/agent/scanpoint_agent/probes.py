@@ -39,7 +39,7 @@ class Probe:
             if self.condition and not self.condition.truth(names, scope):
                 return False
         except conditions.ConditionError as error:
-            self.disarm(str(error))
+            self.disarm(f"{error} This is {call.note}." if call.note else str(error))
             return False
         self.hits += 1
         if self.hit_condition and not self.hit_condition(self.hits):

@@ -225,14 +225,15 @@ def _invoke(function: FunctionType, names: tuple[str, ...], values: tuple):
 
 
 def _eager() -> bool:
-    """Whether tensors are real here: not while a compiler or a tracer reads the program."""
+    """Whether tensors have values here: not while a compiler or a tracer reads the program."""
     torch = guarded.torch()
-    if torch is None:
+    try:
+        compiler = getattr(torch, "compiler", None)
+        if compiler is not None and compiler.is_compiling():
+            return False
+        # A look at a value would spoil a CUDA graph that is being captured.
+        if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+            return False
+        return not torch.jit.is_tracing() and not torch.jit.is_scripting()
+    except AttributeError:  # PyTorch is not there, or not all of it yet
         return False
-    compiler = getattr(torch, "compiler", None)
-    if compiler is not None and getattr(compiler, "is_compiling", bool)():
-        return False
-    # A look at a value would spoil a CUDA graph that is being captured.
-    if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
-        return False
-    return not torch.jit.is_tracing() and not torch.jit.is_scripting()

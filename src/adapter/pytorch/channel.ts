@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { isObject } from '../arguments';
 import { UserError } from '../errors';
-import { frame, MessageReader } from './framing';
+import { frame, MessageReader } from '../framing';
 
 /** What the other side sends on its own account. Called in the order of the messages. */
 export interface ChannelEvents {
@@ -99,7 +99,11 @@ export class DapChannel {
   private async drain(): Promise<void> {
     this.draining = true;
     for (let message = this.inbox.shift(); message; message = this.inbox.shift()) {
-      this.handle(message);
+      try {
+        this.handle(message);
+      } catch {
+        // It comes from the user's process, and may be anything; the next one may be well.
+      }
       await nextTurn();
     }
     this.draining = false;
