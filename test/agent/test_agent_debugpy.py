@@ -131,7 +131,7 @@ def test_entry_exit_and_stepping(session, script):
 
     session.resume(thread)
     thread, stack = session.stopped()
-    assert session.ours("stop")["description"] == "Paused at exit of layers.1:selective_scan"
+    assert session.ours("stop")["description"] == "Paused at selective_scan exit"
     assert lines(stack)[:3] == [("selective_scan", RETURN), *below]
     assert "y" in session.variables(stack[0])
     session.resume(thread)

@@ -83,8 +83,8 @@ def test_entry_and_exit(agent, model):
     assert set(entry) >= {"u", "delta", "A", "layer", "direction", "step", "rank"}
     assert "y" not in entry
     assert torch.equal(leave["y"], entry["u"] * torch.exp(entry["delta"] * entry["A"]))
-    assert agent.stops[2]["description"] == "Paused at exit of layers.1.mixer:selective_scan"
-    assert agent.stops[2]["text"] == "layer == 1"
+    assert agent.stops[2]["description"] == "Paused at selective_scan exit"
+    assert agent.stops[2]["text"] == "layers.1.mixer: layer == 1 (hit 1)"
 
 
 def test_two_breakpoints_at_one_place_stop_once(agent, model):
@@ -166,8 +166,8 @@ def test_steps_of_a_scan_stop_before_it_and_say_at_which(agent, packages):
     assert [answer["verified"] for answer in answers] == [True, True]
     interface.selective_scan_fn(*scan_arguments())
     assert [stop["probes"] for stop in agent.stops] == [[1]]
-    assert agent.stops[0]["description"].startswith("Paused at entry of selective_scan")
-    assert agent.stops[0]["description"].endswith("; step in, and continue to t=2")
+    assert agent.stops[0]["description"] == "Paused at selective_scan entry"
+    assert agent.stops[0]["text"].endswith("; step in, and continue to t=2")
     assert agent.output() == "0\n2\n4\n"
 
 

@@ -45,7 +45,10 @@ describe('a training script', () => {
     const [top, ...below] = (await window.callStack.frames()).map((f) => f.name);
     expect(top).toBe('selective_scan');
     expect(below).toContain('train');
-    expect(await window.callStack.stoppedText()).toContain('layers.1.mixer:selective_scan backward');
+    expect(await window.callStack.stoppedText()).toBe('Paused at selective_scan entry');
+    expect(await window.console.text()).toMatch(
+      /layers\.1\.mixer, backward: delta\.max\(\) = [\d.e-]+ > 0 \(hit 1\)/,
+    );
     expect(await window.editor.debugPosition()).toMatchObject({ file: 'vim_pytorch.py' });
     const scan = await window.variables.expand('Scan');
     expect(scan.map((v) => v.name)).toEqual(['u', 'delta', 'A', 'B', 'C', 'D', 'z']);

@@ -39,13 +39,13 @@ describe('a stop of the agent', () => {
     const { s, stop, thread } = await atScan();
     expect(stop).toMatchObject({
       reason: 'breakpoint',
-      description: 'Paused at entry of selective_scan',
+      description: 'Paused at selective_scan entry',
       text: 'because',
       hitBreakpointIds: [7],
       allThreadsStopped: true,
     });
     expect(await s.line(thread)).toBe(line('agent.stop(probeIds'));
-    expect(s.output).toContain('Paused at entry of selective_scan: because');
+    expect(s.output).toContain('Paused at selective_scan entry: because');
   });
 
   it('shows our scopes before debugpy’s, and only those of the time step in a scan', async () => {
@@ -241,7 +241,7 @@ describe('an open scan', () => {
     await s.setFunctions([{ name: 'selective_scan:step', condition: 'h.absmax() > 3' }]);
     expect((await s.step('continue', thread)).description).toBe('selective_scan · t 3');
     await s.setFunctions([]);
-    expect((await s.step('continue', thread)).description).toBe('Paused at entry of causal_conv1d');
+    expect((await s.step('continue', thread)).description).toBe('Paused at causal_conv1d entry');
   });
 
   it('that cannot be opened says why, and the step goes on in Python', async () => {

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import dis
+import re
 import sys
 import sysconfig
 import warnings
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Callable, ClassVar
@@ -20,10 +21,10 @@ from typing import Callable, ClassVar
 from . import guarded, steps, targets, wrap
 
 # Packages below site-packages that may define a boundary; a person's own code is always looked at.
-_PACKAGES = (
+_PACKAGES = re.compile("|".join(map(translate, (
     "mamba_ssm*", "mamba*", "causal_conv1d*", "*selective_scan*", "vmamba*", "vim*", "zeta.nn*",
     "transformers.models.*.modeling_*", "transformers_modules*",
-)  # fmt: skip
+))))  # fmt: skip
 _OWN = __name__.partition(".")[0]
 _LIBRARY = tuple(
     path
@@ -68,11 +69,13 @@ def interesting(name: str, origin: str | None) -> bool:
     """Whether a module is a person's own, or one of the family's packages."""
     if name == _OWN or name.startswith((_OWN + ".", "debugpy", "_pydev", "pydevd")):
         return False
-    if any(fnmatchcase(name, glob) for glob in _PACKAGES):
+    if _PACKAGES.match(name):
         return True
     if not origin or origin.startswith("<"):
         return False
-    return not origin.startswith(_LIBRARY) and "/site-packages/" not in origin.replace("\\", "/")
+    path = origin.replace("\\", "/")
+    installed = "/site-packages/" in path or "/dist-packages/" in path
+    return not installed and not origin.startswith(_LIBRARY)
 
 
 def consider(function: object, module: str, qualname: str) -> None:
@@ -224,7 +227,7 @@ class Finder:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
-                guarded.run(f"preparing {name}", prepare_loader, spec)
+                guarded.run("preparing a module", prepare_loader, spec)
                 return spec
         return None
 

@@ -6,7 +6,7 @@ import os
 import platform
 from typing import ClassVar
 
-from . import calls, imports, modules, probes, pydevd, steps, unfuse, wrap
+from . import calls, imports, leave, modules, probes, pydevd, steps, unfuse, wrap
 from .guarded import torch
 
 
@@ -50,6 +50,7 @@ def _torch_is_there() -> None:
 def detach(_args: dict) -> dict:
     """Disarms everything: the program goes on as if we had never been there."""
     probes.clear()
+    leave.off()
     for listeners in (calls.handlers, calls.observers, modules.observers, modules.breakpoints):
         listeners.clear()
     unfuse.configure(False)

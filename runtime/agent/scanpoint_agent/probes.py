@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, ClassVar
 
-from . import calls, channel, conditions, globs, gradients, modules, stops, wrap
+from . import calls, channel, comparisons, conditions, globs, gradients, modules, stops, wrap
 from .calls import Call
 
 
@@ -85,7 +85,7 @@ class BoundaryProbe(Probe):
             f"No function for {self.boundary} is loaded yet; this takes effect when one is. "
             "Name yours in scanFunctions if it is not found."
         )
-        return {"id": self.id, "verified": False, "message": message}
+        return {"id": self.id, "verified": False, "reason": "pending", "message": message}
 
 
 class StepProbe(BoundaryProbe):
@@ -185,23 +185,33 @@ def told(call: Call, candidates: list) -> None:
     hits = [probe for probe in candidates if probe.hit(call)]
     if not hits:
         return
-    shown = hits[0].condition.text if hits[0].condition else ""
-    where = describe(call) + hits[0].where
-    stops.stop("function breakpoint", where, shown, call, probe_ids=[p.id for p in hits])
+    stops.stop(
+        "function breakpoint",
+        title(call),
+        reason(call, hits[0]),
+        call,
+        probe_ids=[p.id for p in hits],
+    )
 
 
-def describe(call: Call) -> str:
-    """One line that says where a stop is."""
-    what = call.boundary if call.boundary not in ("module", "gradient") else ""
-    where = f"{call.module}:{what}" if call.module and what else call.module or what or "model"
-    words = [f"Paused at {call.phase} of {where}"]
+def title(call: Call) -> str:
+    """What is reached, e.g. `Paused at selective_scan entry`."""
     if call.boundary == "gradient":
-        words = [f"Paused at the gradient of {call.function}"]
-    if call.direction:
-        words.append(call.direction)
-    if call.in_backward and call.boundary != "gradient":
-        words.append("in the backward pass")
-    return " ".join(words) + (f" ({call.note})" if call.note else "")
+        return "Paused at gradient"
+    name = call.module or "the model" if call.boundary == "module" else call.boundary
+    return f"Paused at {'gradient of ' if call.in_backward else ''}{name} {call.phase}"
+
+
+def reason(call: Call, probe: Probe) -> str:
+    """Where and why, e.g. `layers.3.mixer, backward: delta.max() = 0.42 > 0.1 (hit 3)`."""
+    place = call.function if call.boundary == "gradient" else call.module
+    words = ", ".join(word for word in (place, call.direction) if word)
+    if probe.condition:
+        scope = getattr(call.original, "__globals__", None)
+        told = comparisons.numbers(probe.condition.text, call.names(), scope)
+        words = f"{words}: {told}" if words else told
+    note = f" ({call.note})" if call.note else ""
+    return f"{words} (hit {probe.hits}){probe.where}{note}".strip()
 
 
 _KINDS = {"module": ModuleProbe, "gradient": GradientProbe}

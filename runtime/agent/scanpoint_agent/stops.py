@@ -45,6 +45,7 @@ def stop(
         "reason": reason,
         "description": description,
         "text": text,
+        "phase": _phase(call),
         "probeIds": list(probe_ids),
         "site": call.site() if call else None,
     }
@@ -61,6 +62,11 @@ def stop(
     finally:
         _Stopped.calls.pop(thread, None)
         _Stopped.bodies.pop(thread, None)
+
+
+def _phase(call: Call | None) -> str | None:
+    """Whether a boundary is entered or left; modules and gradients have nothing to open."""
+    return call.phase if call and call.boundary not in ("module", "gradient") else None
 
 
 def current(thread_id: int | None) -> Call | None:

@@ -10,24 +10,25 @@ export interface AgentStop {
   description: string;
   text: string;
   probeIds: number[];
-  /** Whether a boundary is entered or left, as the description says; absent at other stops. */
+  /** Whether a boundary is entered or left; absent at other stops. */
   phase?: 'entry' | 'exit';
   site?: Site;
 }
+
+const PHASES = ['entry', 'exit'] as const;
 
 /** Reads the agent's word; undefined when it cannot be one. */
 export function readAgentStop(body: unknown): AgentStop | undefined {
   if (!isObject(body) || typeof body['threadId'] !== 'number') return undefined;
   const word = (key: string) => (typeof body[key] === 'string' ? (body[key] as string) : '');
   const probeIds = Array.isArray(body['probeIds']) ? body['probeIds'] : [];
-  const phase = /^Paused at (entry|exit) of/.exec(word('description'))?.[1];
   return {
     threadId: body['threadId'],
     reason: word('reason') || 'breakpoint',
     description: word('description'),
     text: word('text'),
     probeIds: probeIds.filter((id): id is number => typeof id === 'number'),
-    phase: phase as AgentStop['phase'],
+    phase: PHASES.find((phase) => phase === body['phase']),
     site: isObject(body['site']) ? (body['site'] as unknown as Site) : undefined,
   };
 }

@@ -128,10 +128,16 @@ export class ProxyBreakpoints {
   /** The agent's word on a breakpoint, e.g. once the module that it lies in has been imported. */
   onProbe(result: Record<string, unknown>): void {
     const message = typeof result['message'] === 'string' ? result['message'] : undefined;
-    const answer: Answer = { id: Number(result['id']), verified: result['verified'] === true, message };
+    const reason = result['reason'] === 'pending' ? 'pending' : undefined;
+    const answer: Answer = {
+      id: Number(result['id']),
+      verified: result['verified'] === true,
+      message,
+      reason,
+    };
     const own = this.probes.get('launch')?.find((p) => p.id === answer.id);
     if (!own) this.events.changed(answer);
-    else if (!answer.verified && message) this.refuseLaunch(own.label, message);
+    else if (!answer.verified && message && !reason) this.refuseLaunch(own.label, message);
   }
 
   /** Sets the agent's breakpoints among those wanted; one answer for each of these. */
@@ -214,8 +220,8 @@ function problemOf(meaning: Meaning): string {
 
 function answersFor(probes: readonly Probe[], results: readonly Answer[]): Answer[] {
   return probes.map(({ id }) => {
-    const { verified, message } = results.find((r) => r.id === id) ?? { verified: false };
-    return { id, verified, message };
+    const { verified, message, reason } = results.find((r) => r.id === id) ?? { verified: false };
+    return { id, verified, message, reason };
   });
 }
 

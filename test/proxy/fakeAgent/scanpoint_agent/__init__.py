@@ -39,7 +39,8 @@ def stop(op="selective_scan", phase="entry", **words):
     body = {
         "threadId": number,
         "reason": "breakpoint",
-        "description": f"Paused at {phase} of {op}",
+        "description": f"Paused at {op} {phase}",
+        "phase": phase,
         "text": "because",
         "probeIds": [],
         "site": {"module": "layers.0.mixer", "op": op},
