@@ -22,6 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'proxy',
+          sequence: { groupOrder: 1 },
           include: ['test/proxy/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 900_000,
@@ -33,6 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 2 }, // alone on the machine, as a window is
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 900_000,

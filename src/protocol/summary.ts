@@ -24,6 +24,8 @@ export interface Summary {
   /** Counts of the finite elements in equal bins from `min` to `max`. */
   histogram: number[];
   requiresGrad?: boolean;
+  /** What the statistics are of where that is not plain, or why there are none. */
+  note?: string;
   /** Address of the storage, for aliasing and alignment, where the target has one. */
   storagePointer?: number;
 }
@@ -49,7 +51,7 @@ function foldBins(histogram: readonly number[], width: number): number[] {
 /**
  * The one-line form of a tensor without its name:
  * `float16 [1, 384, 197] ∈ [9.8e-4 ▁▃█▅▂▁ 0.42] μ 0.031 σ 0.027 · NaN 12`.
- * Defaults (float32, cpu, contiguous) are left out; anomalies come last and are counted.
+ * Defaults (float32, cpu, contiguous) are left out; anomalies come last and are counted, a note behind them.
  */
 export function formatSummary(s: Summary): string {
   const parts: string[] = [];
@@ -57,8 +59,7 @@ export function formatSummary(s: Summary): string {
   parts.push(`[${s.shape.join(', ')}]`);
   if (s.device !== 'cpu') parts.push(s.device);
   parts.push(...statistics(s));
-  const anomalies = describeAnomalies(s);
-  return anomalies.length ? `${parts.join(' ')} · ${anomalies.join(' · ')}` : parts.join(' ');
+  return [parts.join(' '), ...describeAnomalies(s), ...(s.note ? [s.note] : [])].join(' · ');
 }
 
 function statistics(s: Summary): string[] {

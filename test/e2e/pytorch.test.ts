@@ -80,8 +80,14 @@ describe('a training script', () => {
     await window.debug.waitForPaused();
     const console = await window.console.text();
     expect(console).toMatch(/layers\.\d\.mixer/);
-    expect(console).toMatch(/Inf|NaN/);
+    expect(console).toMatch(/input\[0\] has \d+ Inf, .* made by AddBackward0, then ToCopyBackward0/);
     await window.screenshot(picture('pytorch-nan'));
+    await window.callStack.select('forward', 'train_overflow.py');
+    await window.debug.settle();
+    const locals = await window.variables.expand('Locals');
+    expect(locals.find((v) => v.name === 'y')?.value).toMatch(/^float16 .*Inf \d+/);
+    expect(locals.find((v) => v.name === 'y_b')?.value).not.toMatch(/Inf/);
+    await window.screenshot(picture('tutorial-nan'));
   });
 });
 

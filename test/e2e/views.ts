@@ -183,10 +183,10 @@ export class CallStackView {
     return rows.flatMap(({ parts }) => (parts.name ? [{ name: parts.name, state: parts.state ?? '' }] : []));
   }
 
-  /** Clicks a frame, which moves the editor and the Variables view there. */
-  async select(name: string): Promise<void> {
-    const rows = await readRows(this.list, { frame: '.stack-frame > .label' });
-    const row = rows.find(({ parts }) => parts.frame === name);
+  /** Clicks the frame of a name and file, which moves the editor and the Variables view there. */
+  async select(name: string, file = ''): Promise<void> {
+    const rows = await readRows(this.list, { frame: '.stack-frame > .label', file: '.stack-frame > .file' });
+    const row = rows.find(({ parts }) => parts.frame === name && (parts.file ?? '').includes(file));
     if (!row) {
       throw new Error(
         `No frame "${name}" in the call stack: ${rows.map(({ parts }) => parts.frame).join(', ')}`,
