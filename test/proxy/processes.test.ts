@@ -26,6 +26,12 @@ async function listening(text = TICKS) {
   const path = script(text);
   const program = spawn(PYTHON, ['-m', 'debugpy', '--listen', String(port), path]);
   programs.push(program);
+  // Why a program ended that should not have.
+  program.stderr!.on('data', (chunk) => console.error(String(chunk)));
+  program.on(
+    'exit',
+    (code, signal) => signal !== 'SIGKILL' && console.error(`it ended with ${code ?? signal}`),
+  );
   let printed = '';
   program.stdout!.on('data', (chunk) => {
     printed += chunk;
@@ -48,8 +54,7 @@ describe('attach', () => {
     expect(await s.evaluate(threadId!, calls, 'repl')).toContain("'start'");
     await s.client.request('disconnect', {});
     const before = printed().length;
-    await sleep(300);
-    expect(printed().length).toBeGreaterThan(before);
+    await expect.poll(() => printed().length, { timeout: 10_000 }).toBeGreaterThan(before);
     expect(program.exitCode).toBeNull();
 
     // The agent was told to go, and a second session can come.

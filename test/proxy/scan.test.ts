@@ -17,6 +17,15 @@ async function stoppedAt(name: string, extras: object = {}) {
 }
 
 describe('a scan in a PyTorch program', () => {
+  it('that is never found is told at the end, with what to do', async () => {
+    const s = pythonSession(join(ROOT, 'runtime', 'agent'));
+    await s.launch(script('print("no model here")\n'), {}, { breakpoints: ['selective_scan'] });
+    await s.client.event('terminated');
+    expect(s.output).not.toContain('cannot be set');
+    expect(s.output).toContain('No selective_scan was found in this program');
+    expect(s.output).toContain('Name your function in "scanFunctions"');
+  });
+
   it('stops at its entry with its tensors, where a condition holds', async () => {
     const { s, stop, thread } = await stoppedAt('selective_scan', {
       condition: 'layer == 1 and delta.max() > 0',

@@ -36,6 +36,8 @@ type Meaning = { target: BreakpointTarget } | { python: string } | { problem: st
 /** Sets breakpoints where they belong, and answers for both debuggers in the client's order. */
 export class ProxyBreakpoints {
   private probes = new Map<'functions' | 'launch', Probe[]>();
+  /** Ids of breakpoints whose function has not been found so far. */
+  private readonly waiting = new Set<number>();
   private next = 0;
   /** One set request at a time, so that the last one wins. */
   private turn: Promise<unknown> = Promise.resolve();
@@ -100,6 +102,18 @@ export class ProxyBreakpoints {
     });
   }
 
+  /** A sentence about each kind of boundary that a breakpoint asked for and the program never had. */
+  neverFound(): string[] {
+    const waiting = [...this.probes.values()].flat().filter(({ id }) => this.waiting.has(id));
+    const boundaries = new Set(
+      waiting.flatMap(({ target }) => (target.kind === 'boundary' ? [target.boundary] : [])),
+    );
+    return [...boundaries].map(
+      (boundary) =>
+        `No ${boundary} was found in this program: its own modules and the known packages were looked at. Name your function in "scanFunctions" of the launch configuration, e.g. ["ops.my_scan"].`,
+    );
+  }
+
   /** Conditions of the breakpoints on the time steps of a scan; an empty one always holds. */
   stepConditions(): string[] {
     const all = [...this.probes.values()].flat();
@@ -135,6 +149,8 @@ export class ProxyBreakpoints {
       message,
       reason,
     };
+    if (reason) this.waiting.add(Number(answer.id));
+    else this.waiting.delete(Number(answer.id));
     const own = this.probes.get('launch')?.find((p) => p.id === answer.id);
     if (!own) this.events.changed(answer);
     else if (!answer.verified && message && !reason) this.refuseLaunch(own.label, message);

@@ -245,6 +245,7 @@ export class ProxySession extends RequestServer {
       case 'terminated':
         this.terminated = true;
         this.target.agent.close('The program has ended.');
+        for (const sentence of this.breakpoints.neverFound()) this.say(sentence);
         this.sendEvent(event);
         break;
       case 'debugpySockets':
