@@ -328,3 +328,21 @@ def test_a_watched_model_is_saved_and_copied_without_us(agent, model, recwarn):
     copied = copy.deepcopy(model)
     assert not any(p._backward_hooks for p in copied.parameters())
     assert [str(w.message) for w in recwarn] == []
+
+
+def test_modules_and_parameters_are_verified_once_a_model_is_called(agent, model):
+    answers = agent.probes(
+        module_probe("layers.1.mixer"),
+        module_probe("layers.9.mixer"),
+        {"target": {"kind": "gradient", "glob": "layers.0.mixer.A_lgo"}},
+    )
+    assert {answer.get("reason") for answer in answers} <= {"pending", None}
+    model(X)
+    told = {}
+    for body in agent.sent:
+        if "probe" in body:
+            told[body["probe"]["id"]] = body["probe"]
+    standing = {**{answer["id"]: answer for answer in answers}, **told}
+    assert [standing[i]["verified"] for i in (1, 2, 3)] == [True, False, False]
+    assert 'No module of the model matches "layers.9.mixer"; did you mean' in standing[2]["message"]
+    assert "A_lgo" in standing[3]["message"]

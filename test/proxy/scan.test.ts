@@ -16,6 +16,22 @@ async function stoppedAt(name: string, extras: object = {}) {
   return { s, stop, thread: stop.threadId! };
 }
 
+describe('a line of a PyTorch program', () => {
+  it('takes conditions in the words of scan breakpoints, and tells once what is wrong with one', async () => {
+    const s = pythonSession(join(ROOT, 'runtime', 'agent'));
+    await s.launch(program, {
+      lines: [
+        { line: line('after'), condition: 'y.absmax() > 1e9' },
+        { line: line('last'), condition: 'nan(missing) > 0' },
+        { line: line('print'), condition: 'out.absmax() > 0 and nan(out) == 0' },
+      ],
+    });
+    const stop = await s.stopped();
+    expect((await s.stack(stop.threadId!))[0].line).toBe(line('print'));
+    expect(s.output.match(/condition fails: `nan\(missing\) > 0`/g)).toHaveLength(1);
+  });
+});
+
 describe('a scan in a PyTorch program', () => {
   it('that is never found is told at the end, with what to do', async () => {
     const s = pythonSession(join(ROOT, 'runtime', 'agent'));

@@ -24,6 +24,7 @@ def start(args: dict) -> dict:
     if not _State.started:
         _State.started = True
         imports.on_found(probes.found)
+        modules.on_model.append(probes.recheck)
         imports.on_torch(_torch_is_there)
     imports.install()
     _torch_is_there()

@@ -37,6 +37,10 @@ observers = Watched(refresh)
 breakpoints = Watched(refresh)
 
 
+# Called after the modules of a model have been named; costs nothing between.
+on_model: list[Callable[[], None]] = []
+
+
 class Place:
     """A module that is being called, and the frame of its call."""
 
@@ -129,11 +133,23 @@ def register(root: object) -> None:
         _remember(module, path)
     for listener in list(_Registry.root_listeners):
         guarded.run("a gradient breakpoint", listener, inside)
+    for listener in on_model:
+        guarded.run("the breakpoints", listener)
 
 
 def _remember(module: object, path: str) -> None:
     key = id(module)
     _Registry.paths[key] = (weakref.ref(module, lambda _: _Registry.paths.pop(key, None)), path)
+
+
+def paths() -> list[str]:
+    """The paths of all modules seen so far that still live."""
+    return [path for ref, path in list(_Registry.paths.values()) if path and ref() is not None]
+
+
+def parameters() -> list[str]:
+    """The names of all parameters of the models seen so far."""
+    return [name for root in roots() for name, _ in root.named_parameters()]
 
 
 def roots() -> list[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Callable, ClassVar
 
 from . import calls, channel, comparisons, conditions, globs, gradients, modules, stops, wrap
@@ -28,6 +29,20 @@ class Probe:
     def status(self) -> dict:
         """How the breakpoint stands: {id, verified, message?}."""
         return {"id": self.id, "verified": True}
+
+    def among(self, names: list[str], kind: str) -> dict:
+        """How a breakpoint on names stands, once a model has been called that has some."""
+        glob = self.target["glob"]
+        if not names:
+            message = f"Looked for once a model is called that has a {kind} {glob}."
+            return {"id": self.id, "verified": False, "reason": "pending", "message": message}
+        matches = globs.matcher(glob)
+        if any(matches(name) for name in names):
+            return {"id": self.id, "verified": True}
+        close = difflib.get_close_matches(glob, names, 1)
+        hint = f'; did you mean "{close[0]}"?' if close else "."
+        message = f'No {kind} of the model matches "{glob}"{hint}'
+        return {"id": self.id, "verified": False, "message": message}
 
     def hit(self, call: Call) -> bool:
         """Whether to stop at a call; counts it, and writes the log message where there is one."""
@@ -134,6 +149,9 @@ class ModuleProbe(Probe):
         super().release()
         modules.breakpoints.discard(self)
 
+    def status(self) -> dict:
+        return self.among(modules.paths(), "module")
+
     def wants(self, path: str, phase: str) -> bool:
         """Whether a call of the module at `path` is this breakpoint's."""
         return phase == ("exit" if self.backward else self.phase) and self.path_matches(path)
@@ -155,6 +173,9 @@ class GradientProbe(Probe):
     def _found(self, call: Call) -> None:
         told(call, [self])
 
+    def status(self) -> dict:
+        return self.among(modules.parameters(), "parameter")
+
     def arm(self) -> None:
         self.watcher.arm()
 
@@ -167,7 +188,8 @@ class _InForce:
     probes: ClassVar[list[Probe]] = []
     entries: ClassVar[list[BoundaryProbe]] = []
     backward: ClassVar[list[BoundaryGradientProbe]] = []
-    status: ClassVar[dict[object, bool]] = {}
+    # What was last told of each breakpoint: (verified, message).
+    status: ClassVar[dict[object, tuple]] = {}
 
 
 def on_call(call: Call) -> None:
@@ -248,7 +270,7 @@ def set_probes(args: dict) -> list[dict]:
     if plain:
         on_call.boundaries = {probe.boundary for probe in plain}
         calls.handlers.append(on_call)
-    _InForce.status = {answer["id"]: answer["verified"] for answer in answers}
+    _InForce.status = {answer["id"]: _standing(answer) for answer in answers}
     return answers
 
 
@@ -260,13 +282,22 @@ def clear() -> None:
     _InForce.probes, _InForce.entries, _InForce.backward = [], [], []
 
 
-def found(_boundary: str) -> None:
-    """To be told of each function that is found: breakpoints that waited for one are verified."""
+def recheck() -> None:
+    """To be told when a function is found or a model is called: breakpoints may stand otherwise now."""
     for probe in _InForce.probes:
         status = probe.status()
-        if status["verified"] and _InForce.status.get(probe.id) is False:
-            _InForce.status[probe.id] = True
-            channel.send({"probe": {**status, "message": ""}})
+        if probe.armed and _standing(status) != _InForce.status.get(probe.id):
+            _InForce.status[probe.id] = _standing(status)
+            channel.send({"probe": {"message": "", **status}})
+
+
+def _standing(status: dict) -> tuple:
+    return status["verified"], status.get("message")
+
+
+def found(_boundary: str) -> None:
+    """To be told of each function that is found."""
+    recheck()
 
 
 METHODS = {"setProbes": set_probes}

@@ -130,7 +130,7 @@ export class ProxyBreakpoints {
     const problems = await this.check.problems(wanted);
     const breakpoints = wanted
       .filter((_, i) => problems[i] === undefined)
-      .map((b) => forDebugpy(b, `${process.pid}.${this.next++}`));
+      .map((b) => forDebugpy(b, `${process.pid}.${this.next++}`, this.agent.alive));
     const body = await this.forward<{ breakpoints?: Answer[] }>(command, { ...rest, breakpoints });
     const answers = [...(body?.breakpoints ?? [])];
     return problems.map((message): Answer => {

@@ -11,16 +11,27 @@ const CHECK_MS = 5_000;
  */
 const asBool = (condition: string): string => `bool((\n${condition}\n))`;
 
+/** Words of our conditions that Python and PyTorch do not have. */
+const OUR_WORDS = /(?<![\w.])(?:nan|inf|nonfinite|absmax|cosine|rel)\s*\(|\.absmax\s*\(/;
+
+/** The condition as debugpy can evaluate it; one in our words is handed to the agent in the process. */
+function inPython(condition: string, hasAgent: boolean): string {
+  if (!hasAgent || !OUR_WORDS.test(condition)) return asBool(condition);
+  const lines = '__import__("scanpoint_agent.lines", fromlist=["lines"])';
+  return `${lines}.holds(${pythonText(condition)}, locals(), globals())`;
+}
+
 /**
  * The breakpoint as debugpy shall have it. debugpy stops when the condition or the hit count holds; a person means
  * both, so with both the condition counts for itself, under `key`.
  */
-export function forDebugpy<T extends Extras>(breakpoint: T, key: string): T {
+export function forDebugpy<T extends Extras>(breakpoint: T, key: string, hasAgent: boolean): T {
   const condition = breakpoint.condition?.trim();
   const hits = breakpoint.hitCondition?.trim();
   if (!condition) return { ...breakpoint, condition: undefined, hitCondition: hits && explicit(hits) };
-  if (!hits) return { ...breakpoint, condition: asBool(condition), hitCondition: undefined };
-  return { ...breakpoint, condition: counted(asBool(condition), hits, key), hitCondition: undefined };
+  const python = inPython(condition, hasAgent);
+  if (!hits) return { ...breakpoint, condition: python, hitCondition: undefined };
+  return { ...breakpoint, condition: counted(python, hits, key), hitCondition: undefined };
 }
 
 /** `5` means the fifth hit only; said so, because debuggers differ there. */
