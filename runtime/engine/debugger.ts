@@ -120,6 +120,12 @@ export class Debugger {
     return { ...this.plainStop('entry'), text: 'This is the start of the run.' };
   }
 
+  /** Moves an open scan to a time step. */
+  seek(t: number): Stop {
+    this.state.seek(t);
+    return this.plainStop('step');
+  }
+
   private plainStop(reason: Stop['reason']): Stop {
     return {
       reason,

@@ -102,6 +102,11 @@ export class Engine {
     this.go(() => this.debugger.resume(mode));
   }
 
+  /** Moves an open scan to a time step; the stop is told to the listener. Throws a `RangeError`. */
+  seekScan(t: number): void {
+    this.stop(this.debugger.seek(t));
+  }
+
   private go(run: () => Promise<Stop | undefined>): void {
     this.turn++;
     void run().then(

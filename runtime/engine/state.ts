@@ -97,6 +97,15 @@ export class RunState {
     this.moveTo(this.scan[end]);
   }
 
+  /** Moves an open scan to a time step. Throws a `RangeError` when there is none or it has no such step. */
+  seek(t: number): void {
+    if (!this.scan) throw new RangeError('No scan is open; stop at selective_scan and step into it.');
+    const last = Math.max(this.scan.first, this.scan.last);
+    if (!Number.isInteger(t) || t < 0 || t > last)
+      throw new RangeError(`The scan has the time steps 0 to ${last}.`);
+    this.moveTo(t);
+  }
+
   private moveTo(t: number): void {
     this.scan!.seek(t);
     this.position = { event: this.position.event, phase: 'inside', t };

@@ -15,7 +15,13 @@ import { isGenerationCall } from '../../runtime/engine/generationCall';
 import type { StepMode } from '../../runtime/engine/timeline';
 import type { EmbeddedLaunch } from '../protocol/launch';
 import { formatCount } from '../protocol/numbers';
-import { GRADIENTS_REQUEST, SITES_REQUEST, TENSOR_DATA_REQUEST, TENSORS_REQUEST } from '../protocol/requests';
+import {
+  GRADIENTS_REQUEST,
+  SEEK_SCAN_REQUEST,
+  SITES_REQUEST,
+  TENSOR_DATA_REQUEST,
+  TENSORS_REQUEST,
+} from '../protocol/requests';
 import { type RequestArguments, readLaunch } from './arguments';
 import { Breakpoints } from './breakpoints/breakpoints';
 import { CAPABILITIES } from './capabilities';
@@ -93,6 +99,7 @@ export class EmbeddedSession extends RequestServer {
     [TENSOR_DATA_REQUEST]: this.whenStopped((args) => this.view.tensorData(args)),
     [GRADIENTS_REQUEST]: this.whenStopped(() => this.needEngine().call('gradients')),
     [SITES_REQUEST]: () => this.view.sites(),
+    [SEEK_SCAN_REQUEST]: this.whenStopped((args) => this.needEngine().call('seekScan', args.number('t'))),
   };
 
   private whenStopped(handler: Handler): Handler {

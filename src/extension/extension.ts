@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { AdapterFactory } from './adapterFactory';
 import { registerCommands } from './commands';
 import { ConfigurationProvider, DynamicConfigurations } from './configuration';
-import { registerPyTorchCommands } from './pytorchCommands';
 import { answerQuestions } from './questions';
+import { registerRequestCommands } from './requestCommands';
 import { SessionWatcher } from './sessions';
 import { SourceFeatures } from './sourceFeatures';
 import { StatusBar } from './statusBar';
@@ -34,7 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
     answerQuestions(),
     showTraces(),
-    registerPyTorchCommands(watcher),
+    registerRequestCommands(watcher),
     new TensorsPanel(extensionUri, watcher, client),
     new StatusBar(watcher),
     new SourceFeatures(watcher, client),

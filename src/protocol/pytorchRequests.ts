@@ -1,13 +1,5 @@
 /** Custom DAP requests that only the PyTorch target answers. */
 
-/** Runs an open scan to a time step; the client gets a `stopped` event. */
-export const SEEK_SCAN_REQUEST = 'mamba/seekScan';
-
-export interface SeekScanArguments {
-  /** From 0. */
-  t: number;
-}
-
 /** Runs the next step of training under a check of every op, to find where a non-finite value comes from. */
 export const FIND_ORIGIN_REQUEST = 'mamba/findOrigin';
 

@@ -118,3 +118,11 @@ export interface SitesResponse {
   /** Names that a condition may use at a boundary, by boundary. */
   names: Record<string, string[]>;
 }
+
+/** `mamba/seekScan`: moves an open scan to a time step, forward or back; the client gets a `stopped` event. */
+export const SEEK_SCAN_REQUEST = 'mamba/seekScan';
+
+export interface SeekScanArguments {
+  /** From 0. */
+  t: number;
+}

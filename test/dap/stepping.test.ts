@@ -51,6 +51,22 @@ describe('stepping over ops and modules', () => {
 });
 
 describe('stepping through time in a scan', () => {
+  it('moves an open scan to a time step, forward and back, and says which there are', async () => {
+    const s = await session().start(DIGITS, { functions: [{ name: 'selective_scan' }] });
+    await s.stopped();
+    const seek = (t: number) => s.client.request('mamba/seekScan', { t });
+    await expect(seek(3)).rejects.toThrow('No scan is open; stop at selective_scan and step into it.');
+    await s.step('stepIn');
+    const first = await snapshot(s);
+    await seek(40);
+    await s.stopped();
+    expect(await top(s)).toBe('selective_scan · forward · t 40');
+    await seek(0);
+    await s.stopped();
+    expect(await snapshot(s)).toEqual(first);
+    await expect(seek(65)).rejects.toThrow('The scan has the time steps 0 to 64.');
+  });
+
   it('goes into the scan, forward step by step, and out', async () => {
     const s = await session().start(DIGITS, { functions: [{ name: 'selective_scan' }] });
     await s.stopped();

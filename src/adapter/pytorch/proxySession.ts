@@ -1,10 +1,11 @@
 import { Event, ExitedEvent, InitializedEvent, OutputEvent, TerminatedEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { PyTorchStart } from '../../protocol/pytorchLaunch';
-import { FIND_ORIGIN_REQUEST, SEEK_SCAN_REQUEST, TRACE_REQUEST } from '../../protocol/pytorchRequests';
+import { FIND_ORIGIN_REQUEST, TRACE_REQUEST } from '../../protocol/pytorchRequests';
 import { ANSWER_REQUEST } from '../../protocol/questions';
 import {
   GRADIENTS_REQUEST,
+  SEEK_SCAN_REQUEST,
   SITES_REQUEST,
   TENSOR_DATA_REQUEST,
   TENSORS_CHANGED_EVENT,

@@ -1,14 +1,16 @@
-/** Commands for a program of the person's own in PyTorch. */
+/** Commands that ask the program that is debugged for something of ours. */
 import * as vscode from 'vscode';
 import { TRACE_LEVELS, type TraceLevel } from '../protocol/pytorchLaunch';
 import { FIND_ORIGIN_REQUEST, TRACE_REQUEST } from '../protocol/pytorchRequests';
+import { SEEK_SCAN_REQUEST } from '../protocol/requests';
 import type { SessionWatcher } from './sessions';
 
-export function registerPyTorchCommands(watcher: SessionWatcher): vscode.Disposable {
+export function registerRequestCommands(watcher: SessionWatcher): vscode.Disposable {
   const register = vscode.commands.registerCommand;
   return vscode.Disposable.from(
     register('scanpoint.findOrigin', () => ask(watcher, FIND_ORIGIN_REQUEST, {})),
     register('scanpoint.setTrace', () => setTrace(watcher)),
+    register('scanpoint.seekScan', () => seekScan(watcher)),
   );
 }
 
@@ -29,12 +31,20 @@ async function setTrace(watcher: SessionWatcher): Promise<void> {
   if (picked) await ask(watcher, TRACE_REQUEST, { level: picked.label });
 }
 
+async function seekScan(watcher: SessionWatcher): Promise<void> {
+  const text = await vscode.window.showInputBox({
+    title: 'Scanpoint',
+    prompt: 'Move the open scan to this time step, from 0',
+    validateInput: (value) =>
+      /^\d+$/.test(value.trim()) ? undefined : 'A time step is a whole number from 0.',
+  });
+  if (text !== undefined) await ask(watcher, SEEK_SCAN_REQUEST, { t: Number(text) });
+}
+
 async function ask(watcher: SessionWatcher, request: string, args: object): Promise<void> {
   const session = watcher.current?.session;
   if (!session) {
-    void vscode.window.showInformationMessage(
-      'This needs a debug session of a PyTorch program; start one with F5.',
-    );
+    void vscode.window.showInformationMessage('This needs a debug session; start one with F5.');
     return;
   }
   try {
