@@ -4,8 +4,8 @@ import { operations } from './limit';
 import { fastest, median, ratio, time } from './measure';
 import { ceiling } from './product';
 
-/** How a pass is asked for. */
-const REQUESTS = { forward: {}, backward: { backward: true, label: 1 } } as const;
+/** How a pass is asked for. The backward pass runs several times, so what it reads of the forward pass must stay. */
+const REQUESTS = { forward: {}, backward: { backward: true, label: 1, lean: false } } as const;
 
 /** Seconds of the forward or the backward pass of Vim-tiny. */
 async function passSeconds(c: Context, pass: 'forward' | 'backward', threads: number): Promise<number> {
