@@ -23,6 +23,7 @@ const adapter = new Adapter(
   {
     root,
     engine: join(__dirname, 'engine.js'),
+    guard: join(root, 'runtime', 'agent', 'guarded_adapter.py'),
     neutral: __dirname,
     agent: String(values.agent),
     storage: String(values.storage),

@@ -10,7 +10,8 @@ const random = generator(Number(/\d+/.exec(mode)?.[0] ?? 0));
 
 if (args[0] === '-c') console.log('fake-38 any');
 else if (args[1] === 'pip') pip(args[args.indexOf('--target') + 1]);
-else if (args[0] === '-m' && mode.startsWith('missing')) fail(`${process.execPath}: No module named debugpy`);
+else if (args.length === 1 && mode.startsWith('missing'))
+  fail(`${process.execPath}: No module named debugpy`);
 else adapter();
 
 function fail(line) {

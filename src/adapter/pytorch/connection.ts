@@ -11,7 +11,9 @@ const INITIALIZE_MS = 30_000;
 
 export interface ConnectionDeps {
   own: OwnDebugpy;
-  /** Folder without Python files: `python -m` looks there first. */
+  /** The script that runs debugpy's adapter with its listeners guarded. */
+  guard: string;
+  /** Folder to run in that holds no Python files. */
   neutral: string;
   client: Record<string, unknown>;
   events: ChannelEvents;
@@ -27,10 +29,10 @@ export interface Connection {
 export async function openConnection(start: PyTorchStart, deps: ConnectionDeps): Promise<Connection> {
   if (start.connect) return initialized(await connectWire(start.connect), deps);
   const python = start.python ?? DEFAULT_PYTHON;
-  const environment = await tryOpen(spawnWire(python, ['-m', 'debugpy.adapter'], deps.neutral), deps);
+  const environment = await tryOpen(spawnWire(python, [deps.guard], deps.neutral), deps);
   if (typeof environment !== 'string') return environment;
   const own = (await deps.own.find(python)) ?? (await deps.own.offer(python, environment));
-  return initialized(spawnWire(python, [own], deps.neutral), deps);
+  return initialized(spawnWire(python, [deps.guard, own], deps.neutral), deps);
 }
 
 /** The connection, or what is wrong with this debugpy. Throws when the reason is another one. */

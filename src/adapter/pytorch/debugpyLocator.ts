@@ -31,14 +31,14 @@ export class OwnDebugpy {
     private readonly output: (text: string) => void,
   ) {}
 
-  /** The adapter in our folder, if it was installed for this Python. */
+  /** Our folder with debugpy, if it was installed for this Python. */
   async find(python: readonly string[]): Promise<string | undefined> {
-    const adapter = join(await this.folder(python), 'debugpy', 'adapter');
-    return existsSync(adapter) ? adapter : undefined;
+    const folder = await this.folder(python);
+    return existsSync(join(folder, 'debugpy', 'adapter')) ? folder : undefined;
   }
 
   /**
-   * Offers to install debugpy, and gives its adapter. Throws one sentence when the person does not want it, cannot
+   * Offers to install debugpy, and gives the folder that it lies in. Throws one sentence when the person does not want it, cannot
    * be asked, or pip fails. `problem` completes "debugpy ...".
    */
   async offer(python: readonly string[], problem: string): Promise<string> {
@@ -50,9 +50,9 @@ export class OwnDebugpy {
         `debugpy ${problem} for ${program}; install it with "${program} -m pip install -U debugpy".`,
       );
     await this.install(python, await this.folder(python));
-    const adapter = await this.find(python);
-    if (!adapter) throw cannotLaunch('pip ended well, but debugpy is not where it was asked for.');
-    return adapter;
+    const folder = await this.find(python);
+    if (!folder) throw cannotLaunch('pip ended well, but debugpy is not where it was asked for.');
+    return folder;
   }
 
   /** Moved into place when complete, so that a broken install is never found. */

@@ -37,7 +37,9 @@ const LONG_MS = 600_000;
 export interface ProxyOptions {
   /** Folder that holds the package `scanpoint_agent`. */
   agent: string;
-  /** Folder without Python files: `python -m` looks there first. */
+  /** The script that runs debugpy's adapter with its listeners guarded. */
+  guard: string;
+  /** Folder to run in that holds no Python files. */
   neutral: string;
   /** Folder of ours that outlives the session. */
   storage: string;
@@ -189,7 +191,8 @@ export class ProxySession extends RequestServer {
     const own = new OwnDebugpy(this.options.storage, this.questions, (text) =>
       this.sendEvent(new OutputEvent(text, 'console')),
     );
-    const deps = { own, neutral: this.options.neutral, client: this.client ?? {} };
+    const { neutral, guard } = this.options;
+    const deps = { own, neutral, guard, client: this.client ?? {} };
     return this.target.open(start, deps, {
       event: (event) => this.onEvent(event),
       request: (request) => this.reverse.onRequest(request),
