@@ -18,7 +18,6 @@ import { inputTokens } from './generationTokens';
 import { gradientsOf } from './gradientHealth';
 import { type Entry, Inspector, type ScopeName } from './inspector';
 import { type Loaded, type LoadRequest, load } from './load';
-import { readModelSpec } from './modelSpec';
 import { linesOf, type ProbeResult, type ProbeSpec } from './probes';
 import { resultLines } from './result';
 import { startThreads } from './threads';
@@ -73,7 +72,7 @@ export class Engine {
     startThreads(state.program, this.kernels, request.threads);
     this.debugger_ = new Debugger(state, this.listener);
     this.inspector_ = new Inspector(state);
-    this.generation = Generation.of(this.loaded, await readModelSpec(request.model));
+    this.generation = Generation.of(this.loaded);
     const { name, parameterCount, ops } = state.program;
     return { name, parameters: parameterCount, ops: ops.length, notes };
   }

@@ -5,7 +5,6 @@ import { chooser, read, type Sampling, type Written, write } from '../text/gener
 import { RecurrentMamba } from '../text/recurrent';
 import type { Tokenizer } from '../text/tokenizer';
 import type { Loaded } from './load';
-import type { ModelSpec } from './modelSpec';
 
 /** What to write. */
 export interface GenerationRequest extends Sampling {
@@ -29,7 +28,8 @@ export class Generation {
   ) {}
 
   /** For the model that was loaded; undefined when it is no language model. */
-  static of(loaded: Loaded, { architecture, folder }: ModelSpec): Generation | undefined {
+  static of(loaded: Loaded): Generation | undefined {
+    const { architecture, folder } = loaded.spec;
     return architecture.kind === 'mambaLm' ? new Generation(loaded, architecture.config, folder) : undefined;
   }
 

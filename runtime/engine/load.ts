@@ -38,6 +38,7 @@ export interface LoadRequest extends LossRequest {
 
 /** A model that is ready to run. */
 export interface Loaded {
+  spec: ModelSpec;
   state: RunState;
   labels: string[];
   /** Class that each image of the batch should have, as far as known. */
@@ -88,7 +89,7 @@ export async function load(
   if (loss?.labels) state.execution.fill(program.inputs['labels'], Float32Array.from(loss.labels));
   await progress('Reading the weights');
   notes.push(...(await fillWeights(request, spec, program, state.execution)));
-  return { state, labels: spec.labels, expected, tokenizer, notes };
+  return { spec, state, labels: spec.labels, expected, tokenizer, notes };
 }
 
 /** A limit that is too low for this model is raised, which a person who set one should know. */

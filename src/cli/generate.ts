@@ -51,7 +51,7 @@ async function open({ model, checkpoint, input, text, seed }: GenerateOptions) {
     () => undefined,
     async () => {},
   );
-  return { loaded, generation: Generation.of(loaded, spec)! };
+  return { loaded, generation: Generation.of(loaded)! };
 }
 
 async function writeOn(

@@ -1,8 +1,8 @@
 /** Commands that ask the program that is debugged for something of ours. */
 import * as vscode from 'vscode';
 import { TRACE_LEVELS, type TraceLevel } from '../protocol/pytorchLaunch';
-import { FIND_ORIGIN_REQUEST, TRACE_REQUEST } from '../protocol/pytorchRequests';
-import { SEEK_SCAN_REQUEST } from '../protocol/requests';
+import { FIND_ORIGIN_REQUEST, TRACE_REQUEST, type TraceArguments } from '../protocol/pytorchRequests';
+import { SEEK_SCAN_REQUEST, type SeekScanArguments } from '../protocol/requests';
 import type { SessionWatcher } from './sessions';
 
 export function registerRequestCommands(watcher: SessionWatcher): vscode.Disposable {
@@ -28,7 +28,7 @@ async function setTrace(watcher: SessionWatcher): Promise<void> {
     placeHolder: 'What shall the trace log tell?',
     matchOnDetail: true,
   });
-  if (picked) await ask(watcher, TRACE_REQUEST, { level: picked.label });
+  if (picked) await ask(watcher, TRACE_REQUEST, { level: picked.label } satisfies TraceArguments);
 }
 
 async function seekScan(watcher: SessionWatcher): Promise<void> {
@@ -38,7 +38,8 @@ async function seekScan(watcher: SessionWatcher): Promise<void> {
     validateInput: (value) =>
       /^\d+$/.test(value.trim()) ? undefined : 'A time step is a whole number from 0.',
   });
-  if (text !== undefined) await ask(watcher, SEEK_SCAN_REQUEST, { t: Number(text) });
+  if (text !== undefined)
+    await ask(watcher, SEEK_SCAN_REQUEST, { t: Number(text) } satisfies SeekScanArguments);
 }
 
 async function ask(watcher: SessionWatcher, request: string, args: object): Promise<void> {

@@ -200,7 +200,6 @@ def test_threads_have_their_own_depth(agent, packages):
     assert len(seen) == 400
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_goes_on(agent, packages):
     agent.start()
     user = packages("user_scan", TEXT)

@@ -57,7 +57,6 @@ def test_defaults_and_keywords_reach_the_original(user):
         user.selective_scan(1.0, 2.0, k=1)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="one frame stays before Python 3.11")
 @pytest.mark.parametrize("observed", [False, True])
 def test_tracebacks_show_the_users_frames_only(agent, user, observed):
     if observed:
@@ -65,7 +64,10 @@ def test_tracebacks_show_the_users_frames_only(agent, user, observed):
     with pytest.raises(ValueError, match="negative gain") as error:
         user.selective_scan(torch.ones(2), torch.ones(2), gain=-1.0)
     files = [frame.filename for frame in traceback.extract_tb(error.value.__traceback__)]
-    assert files == [__file__, user.__file__]
+    # One frame of ours stays before Python 3.11.
+    left = [file for file in files if "scanpoint_agent" in file]
+    assert len(left) == (0 if sys.version_info >= (3, 11) else 1)
+    assert [file for file in files if file not in left] == [__file__, user.__file__]
 
 
 def test_pickles_by_reference_and_by_value_need_no_agent(agent, user, tmp_path):

@@ -4,26 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { build } from 'esbuild';
 import { ensurePython } from '../setup/python.mjs';
+import { DapClient, median } from './client.mjs';
 
 const ROUNDS = 5;
-await build({
-  entryPoints: ['test/dap/client.ts'],
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  outfile: 'out/client.mjs',
-  logLevel: 'error',
-});
-const { DapClient } = await import('../../out/client.mjs');
 
 const TINY = {
   model: 'vim_tiny_patch16_224_bimambav2_final_pool_mean_abs_pos_embed_with_midclstok_div2',
   input: 'examples/photo.jpg',
 };
 
-const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
 const print = (what, text) => console.log(`${what.padEnd(62)} ${text}`);
 
 /** One session up to the end of the run, or to the first stop. */

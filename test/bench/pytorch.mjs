@@ -6,23 +6,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { ensurePython } from '../setup/python.mjs';
+import { DapClient, median } from './client.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 5);
-await build({
-  entryPoints: ['test/dap/client.ts'],
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  outfile: 'out/client.mjs',
-  logLevel: 'error',
-});
-const { DapClient } = await import('../../out/client.mjs');
 const python = await ensurePython();
 const folder = mkdtempSync(join(tmpdir(), 'scanpoint-bench-'));
 
-const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
 const ours = () => new DapClient(process.execPath, ['dist/adapter.js', '--pytorch']);
 const debugpy = () => new DapClient(python, ['-m', 'debugpy.adapter']);
 

@@ -1,4 +1,4 @@
-/** A helper thread: runs chunks of kernels on the memory that it shares with the engine, until it is terminated. */
+/** A helper thread: runs chunks of kernels on the memory that it shares with the engine, until it is dismissed. */
 import { workerData } from 'node:worker_threads';
 import { type Kernel, kernelNames } from './kernels';
 import { JobQueue } from './queue';
@@ -13,13 +13,17 @@ export interface HelperSetup {
   args: number;
   /** Which of the helpers this is, from 0. */
   index: number;
+  /** Its number in that place. */
+  serial: number;
 }
 
-const { module, memory, control, args, index } = workerData as HelperSetup;
+const { module, memory, control, args, index, serial } = workerData as HelperSetup;
 const instance = new WebAssembly.Instance(module, { env: { memory } });
 const kernels = kernelNames(instance).map((name) => instance.exports[name] as Kernel);
 const queue = new JobQueue(new Int32Array(memory.buffer, ...control));
 
-for (let epoch = 0; ; ) {
-  epoch = queue.help(epoch, (kernel, from, to) => kernels[kernel](args, from, to, queue.scratchOf(index)));
+const serves = () => queue.serves(index, serial);
+for (let epoch = 0; serves(); ) {
+  const scratch = () => queue.scratchOf(index);
+  epoch = queue.help(epoch, (kernel, from, to) => kernels[kernel](args, from, to, scratch()), serves);
 }

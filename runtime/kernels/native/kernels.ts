@@ -31,12 +31,13 @@ const MAX_ARGS = 48;
 /** The SIMD kernels of one WebAssembly module, on a memory that they share with the tensors and with helpers. */
 export class NativeKernels {
   readonly memory: KernelMemory;
-  private readonly names: readonly string[];
+  /** The kernels' numbers by their names. */
+  private readonly numbers: ReadonlyMap<string, number>;
   private readonly kernels: readonly Kernel[];
   private readonly args: Int32Array;
   private readonly control: Int32Array;
   private readonly queue: JobQueue;
-  private readonly helpers: Worker[] = [];
+  private helpers = 0;
   /** One for each thread, this one first. */
   private readonly scratch: Float32Array[] = [];
 
@@ -44,8 +45,9 @@ export class NativeKernels {
   constructor(private readonly module: WebAssembly.Module) {
     this.memory = new KernelMemory();
     const instance = new WebAssembly.Instance(module, { env: { memory: this.memory.memory } });
-    this.names = kernelNames(instance);
-    this.kernels = this.names.map((name) => instance.exports[name] as Kernel);
+    const names = kernelNames(instance);
+    this.numbers = new Map(names.map((name, i) => [name, i]));
+    this.kernels = names.map((name) => instance.exports[name] as Kernel);
     this.args = this.words(MAX_ARGS);
     this.control = this.words(CONTROL_WORDS).fill(0);
     this.queue = new JobQueue(this.control);
@@ -54,7 +56,7 @@ export class NativeKernels {
 
   /** Threads that compute, this one included. */
   get threads(): number {
-    return 1 + this.helpers.length;
+    return 1 + this.helpers;
   }
 
   /** Chunks of work that helpers have done so far. */
@@ -65,15 +67,16 @@ export class NativeKernels {
   /** Starts or ends helper threads until `threads` compute; `script` is the bundled helper. */
   setThreads(threads: number, script: string): void {
     const helpers = Math.max(0, Math.min(threads - 1, MAX_HELPERS));
-    while (this.helpers.length > helpers) void this.helpers.pop()!.terminate();
-    for (let index = this.helpers.length; index < helpers; index++) {
+    for (let index = helpers; index < this.helpers; index++) this.queue.dismiss(index);
+    for (let index = this.helpers; index < helpers; index++) {
       this.scratch[index + 1] ??= this.memory.allocate(this.scratch[0].length);
       this.queue.setScratch(index, this.scratch[index + 1].byteOffset);
-      this.helpers.push(this.startHelper(script, index));
+      this.startHelper(script, index);
     }
+    this.helpers = helpers;
   }
 
-  private startHelper(script: string, index: number): Worker {
+  private startHelper(script: string, index: number): void {
     const { module, control, args } = this;
     const workerData: HelperSetup = {
       module,
@@ -81,6 +84,7 @@ export class NativeKernels {
       control: [control.byteOffset, control.length],
       args: args.byteOffset,
       index,
+      serial: this.queue.enlist(index),
     };
     const helper = new Worker(script, {
       workerData,
@@ -89,16 +93,15 @@ export class NativeKernels {
     // A run must not fail, nor a process stay, because of a helper: the engine's thread does what nobody takes.
     helper.on('error', () => {});
     helper.unref();
-    return helper;
   }
 
   run({ kernel, args, items, grain, scratch = 0 }: Job): void {
-    const number = this.names.indexOf(kernel);
+    const number = this.numbers.get(kernel)!;
     const run = this.kernels[number];
     this.args.set(args);
     this.reserveScratch(scratch);
     const [at, own] = [this.args.byteOffset, this.scratch[0].byteOffset];
-    if (this.helpers.length === 0 || items <= grain) run(at, 0, items, own);
+    if (this.helpers === 0 || items <= grain) run(at, 0, items, own);
     else this.queue.share(number, items, grain, (_, from, to) => run(at, from, to, own));
   }
 

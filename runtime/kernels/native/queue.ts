@@ -14,7 +14,9 @@ const SCRATCH = 16;
 
 /** Most helper threads that a control block has room for. */
 export const MAX_HELPERS = 63;
-export const CONTROL_WORDS = SCRATCH + MAX_HELPERS + 1;
+/** From here on: a number for each helper's place, which changes when another helper takes it or none. */
+const SERIAL = SCRATCH + MAX_HELPERS;
+export const CONTROL_WORDS = SERIAL + MAX_HELPERS;
 
 /** How often a thread looks before it goes to sleep: about a tenth of a millisecond. */
 const SPINS = 20_000;
@@ -59,8 +61,8 @@ export class JobQueue {
     }
   }
 
-  /** Waits for a job after the one of `epoch` and helps with it; gives its epoch. For helpers. */
-  help(epoch: number, work: Work): number {
+  /** Waits for a job after the one of `epoch` and helps with it if it still serves; gives its epoch. For helpers. */
+  help(epoch: number, work: Work, serves = () => true): number {
     const { words } = this;
     for (let spins = 0; Atomics.load(words, EPOCH) === epoch; spins++) {
       if (spins > SPINS) Atomics.wait(words, EPOCH, epoch);
@@ -69,7 +71,7 @@ export class JobQueue {
     // Read again: the job that woke this thread may be over, and another one open.
     const current = Atomics.load(words, EPOCH);
     try {
-      if (Atomics.load(words, OPEN)) Atomics.add(words, HELPED, this.takeChunks(work));
+      if (Atomics.load(words, OPEN) && serves()) Atomics.add(words, HELPED, this.takeChunks(work));
     } catch {
       Atomics.store(words, FAILED, 1);
     } finally {
@@ -93,6 +95,22 @@ export class JobQueue {
       work(kernel, i * grain, Math.min(items, (i + 1) * grain));
     }
     return done;
+  }
+
+  /** Gives a place to a new helper, who serves while it has this number. */
+  enlist(helper: number): number {
+    return Atomics.add(this.words, SERIAL + helper, 1) + 1;
+  }
+
+  /** Lets a helper end by itself: one that is killed might leave a job half done, and the owner waiting. */
+  dismiss(helper: number): void {
+    this.enlist(helper);
+    Atomics.add(this.words, EPOCH, 1);
+    Atomics.notify(this.words, EPOCH);
+  }
+
+  serves(helper: number, serial: number): boolean {
+    return Atomics.load(this.words, SERIAL + helper) === serial;
   }
 
   scratchOf(helper: number): number {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type NativeKernels, native, useNative } from '../../../../runtime/kernels/native';
 import { useNativeFolder, useThreads } from '../../../../runtime/kernels/native/file';
 import { matmul } from '../../../../runtime/kernels/native/matmul';
-import { JobQueue } from '../../../../runtime/kernels/native/queue';
+import { CONTROL_WORDS, JobQueue } from '../../../../runtime/kernels/native/queue';
 import { Tensor } from '../../../../runtime/tensor/tensor';
 
 const dist = new URL('../../../../dist', import.meta.url).pathname;
@@ -47,6 +47,20 @@ describe('helper threads', () => {
     expect(useThreads(dist, 0)).toBe(Math.min(8, availableParallelism()));
   });
 
+  it('end by themselves when they are dismissed, and others take their places', () => {
+    const [a, b] = [tensor(simd, 90, 64, 0.1), tensor(simd, 64, 300, 0.2)];
+    const [one, many] = [tensor(simd, 90, 300, 0), tensor(simd, 90, 300, 0)];
+    matmul(simd, { a, b, c: one, biasOf: 'rows' });
+    for (let round = 0; round < 8; round++) {
+      simd.setThreads(1 + (round % 4), helper);
+      for (let i = 0; i < 200; i++) {
+        many.data.fill(Number.NaN);
+        matmul(simd, { a, b, c: many, biasOf: 'rows' });
+        if (!many.data.every((x, k) => x === one.data[k])) expect.fail(`round ${round}, job ${i} differs`);
+      }
+    }
+  });
+
   it('that cannot start leave the work to the engine', () => {
     simd.setThreads(3, `${dist}/missing.js`);
     const [a, b, c] = [tensor(simd, 8, 8, 0), tensor(simd, 8, 40, 0), tensor(simd, 8, 40, 1)];
@@ -59,7 +73,7 @@ describe('helper threads', () => {
 
 describe('the job queue', () => {
   it('hands out every item once, and is closed again after a failure', () => {
-    const words = new Int32Array(new SharedArrayBuffer(512));
+    const words = new Int32Array(new SharedArrayBuffer(4 * CONTROL_WORDS));
     const queue = new JobQueue(words);
     const seen: number[] = [];
     queue.share(0, 10, 3, (_, from, to) => {
@@ -73,5 +87,9 @@ describe('the job queue', () => {
     ).toThrow('broken');
     // A helper that comes too late finds nothing to do.
     queue.help(0, () => expect.fail('the job is over'));
+    const serial = queue.enlist(0);
+    expect(queue.serves(0, serial)).toBe(true);
+    queue.dismiss(0);
+    expect(queue.serves(0, serial)).toBe(false);
   });
 });
