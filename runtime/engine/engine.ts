@@ -8,6 +8,7 @@ import type {
   TensorsArguments,
   TensorsResponse,
 } from '../../src/protocol/requests';
+import { MemoryError } from '../kernels/native/memory';
 import { Debugger, type OutputCategory, type Stop } from './debugger';
 import type { FilterSetting } from './finding';
 import { type Frame, framesAt } from './frames';
@@ -111,10 +112,8 @@ export class Engine {
     void run().then(
       (stop) => (stop ? this.stop(stop) : this.finish()),
       (error: unknown) => {
-        this.listener.output(
-          `The run ended because of a fault in Scanpoint: ${error instanceof Error ? error.stack : error}`,
-          'important',
-        );
+        const fault = `The run ended because of a fault in Scanpoint: ${error instanceof Error ? error.stack : error}`;
+        this.listener.output(error instanceof MemoryError ? error.message : fault, 'important');
         this.listener.finished();
       },
     );

@@ -6,6 +6,9 @@ const ALIGN = 64;
 /** The memory grows by at least this much, so that it seldom grows. */
 const GROWTH = 256;
 
+/** The tensors do not fit; the message is one sentence that says what to do. */
+export class MemoryError extends Error {}
+
 /**
  * The memory that the kernels compute in; tensors that live in it are not copied for them. It is shared with
  * helper threads, and since shared memory never moves, arrays stay valid when it grows.
@@ -29,7 +32,7 @@ export class KernelMemory {
     return this.buffers.has(array.buffer);
   }
 
-  /** An array of its own, not cleared. Throws a `RangeError` when 4 GB are used up. */
+  /** An array of its own, not cleared. Throws a `MemoryError` when 4 GB are used up. */
   allocate(floats: number): Float32Array {
     const bytes = blockSize(floats);
     const at = this.free.get(bytes)?.pop() ?? this.append(bytes);
@@ -57,7 +60,7 @@ export class KernelMemory {
   private grow(missing: number): void {
     const pages = this.memory.buffer.byteLength / PAGE;
     if (pages + missing > MAX_PAGES)
-      throw new RangeError(
+      throw new MemoryError(
         'The tensors of this run need more than the 4 GB that the embedded engine can address; lower the batch size, the sequence length or the memory for stepping back.',
       );
     this.memory.grow(Math.min(Math.max(missing, GROWTH), MAX_PAGES - pages));
